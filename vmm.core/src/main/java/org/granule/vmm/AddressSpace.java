@@ -1,0 +1,180 @@
+package org.granule.vmm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.ReentrantLock;
+import org.granule.memory.DriverFaultException;
+import org.granule.memory.DriverFaultException.Kind;
+
+/**
+ * The addresses of a device and who has them. Addresses come from the driver in large arenas and are cut
+ * into spans here. The lock is held for the books only, never across a driver call.
+ */
+final class AddressSpace {
+
+    private static final int CHUNK_SHIFT = 12;
+
+    /** One contiguous range from the driver, with the reservation that starts at each of its granules. */
+    private static final class Arena {
+        final long start;
+        final long length;
+        final int shift;
+        final Spans spans;
+        final AtomicReferenceArray<AtomicReferenceArray<Reservation>> chunks;
+
+        Arena(long start, long length, int shift) {
+            this.start = start;
+            this.length = length;
+            this.shift = shift;
+            this.spans = new Spans(start, length);
+            this.chunks = new AtomicReferenceArray<>(Math.toIntExact((length >>> shift + CHUNK_SHIFT) + 1));
+        }
+
+        boolean holds(long address) {
+            return address - start >= 0 && address - start < length;
+        }
+
+        Reservation get(long address) {
+            long granule = address - start >>> shift;
+            var chunk = chunks.get((int) (granule >>> CHUNK_SHIFT));
+            return chunk == null ? null : chunk.get((int) granule & (1 << CHUNK_SHIFT) - 1);
+        }
+
+        void set(long address, Reservation reservation) {
+            long granule = address - start >>> shift;
+            int index = (int) (granule >>> CHUNK_SHIFT);
+            var chunk = chunks.get(index);
+            if (chunk == null) {
+                var made = new AtomicReferenceArray<Reservation>(1 << CHUNK_SHIFT);
+                chunk = chunks.compareAndSet(index, null, made) ? made : chunks.get(index);
+            }
+            chunk.set((int) granule & (1 << CHUNK_SHIFT) - 1, reservation);
+        }
+    }
+
+    private final GuardedDriver driver;
+    private final long arenaBytes;
+    private final int shift;
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile Arena[] arenas = {};
+
+    AddressSpace(GuardedDriver driver, long granuleBytes, long arenaBytes) {
+        this.driver = driver;
+        this.shift = Long.numberOfTrailingZeros(granuleBytes);
+        this.arenaBytes = (arenaBytes + granuleBytes - 1) & -granuleBytes;
+    }
+
+    /** Takes addresses, a multiple of the granule and aligned. */
+    long take(long bytes, long alignment) {
+        long found = cut(bytes, alignment);
+        while (found < 0) {
+            long room = alignment > 1L << shift ? bytes + alignment : bytes;
+            if (room < bytes) {
+                throw new DriverFaultException(
+                        Kind.OUT_OF_MEMORY, "no address range of " + bytes + " bytes aligned to " + alignment);
+            }
+            long length = Math.max(room, arenaBytes);
+            var arena = new Arena(driver.reserve(length), length, shift);
+            lock.lock();
+            try {
+                var more = new Arena[arenas.length + 1];
+                System.arraycopy(arenas, 0, more, 0, arenas.length);
+                more[arenas.length] = arena;
+                arenas = more;
+            } finally {
+                lock.unlock();
+            }
+            found = cut(bytes, alignment);
+        }
+        return found;
+    }
+
+    private long cut(long bytes, long alignment) {
+        lock.lock();
+        try {
+            for (Arena arena : arenas) {
+                long start = arena.spans.take(bytes, alignment);
+                if (start >= 0) {
+                    return start;
+                }
+            }
+            return -1;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives addresses back for others. Nothing is mapped there. */
+    void give(long address, long bytes) {
+        lock.lock();
+        try {
+            arenaOf(address).spans.give(address, bytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Notes who starts at an address; null for nobody. */
+    void note(long address, Reservation reservation) {
+        arenaOf(address).set(address, reservation);
+    }
+
+    /** Finds the reservation that starts at an address, or null. */
+    Reservation find(long address) {
+        for (Arena arena : arenas) {
+            if (arena.holds(address)) {
+                return (address - arena.start & (1L << shift) - 1) == 0 ? arena.get(address) : null;
+            }
+        }
+        return null;
+    }
+
+    /** Gives arenas back to the driver in which nothing is taken, and returns how many remain. */
+    int freeWholeArenas() {
+        List<Arena> whole = new ArrayList<>();
+        int left;
+        lock.lock();
+        try {
+            List<Arena> stay = new ArrayList<>();
+            for (Arena arena : arenas) {
+                (arena.spans.freeBytes() == arena.length ? whole : stay).add(arena);
+            }
+            arenas = stay.toArray(Arena[]::new);
+            left = stay.size();
+        } finally {
+            lock.unlock();
+        }
+        for (Arena arena : whole) {
+            driver.free(arena.start, arena.length);
+        }
+        return left;
+    }
+
+    /** How many free spans there are; one for each arena when nothing is taken. */
+    int spanCount() {
+        lock.lock();
+        try {
+            int count = 0;
+            for (Arena arena : arenas) {
+                count += arena.spans.count();
+            }
+            return count;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isLockedByCurrentThread() {
+        return lock.isHeldByCurrentThread();
+    }
+
+    private Arena arenaOf(long address) {
+        for (Arena arena : arenas) {
+            if (arena.holds(address)) {
+                return arena;
+            }
+        }
+        throw new IllegalStateException("0x" + Long.toHexString(address) + " is in no arena");
+    }
+}
