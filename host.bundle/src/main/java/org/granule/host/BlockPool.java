@@ -1,0 +1,217 @@
+package org.granule.host;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.granule.memory.Account;
+import org.granule.memory.BudgetExceededException;
+
+/**
+ * Released blocks by size class, up to a bound. Threads use different stripes; a stripe is entered with one atomic
+ * operation and never waited for.
+ *
+ * <p>What is kept is charged to the device's idle account, ahead in steps of {@link #CHARGE_STEP}, so that the
+ * ledger is never below what exists and the common case does not touch it.
+ */
+final class BlockPool {
+
+    static final long CHARGE_STEP = 1L << 20;
+
+    /** How far the charge of a stripe may be above what it keeps before some of it is refunded. */
+    private static final long SLACK = 4 * CHARGE_STEP;
+
+    private static final int MOST_BLOCKS = 64;
+    private static final int FEWEST_BLOCKS = 2;
+    private static final long CLASS_BYTES = 4L << 20;
+    private static final VarHandle BUSY;
+
+    static {
+        try {
+            BUSY = MethodHandles.lookup().findVarHandle(Stripe.class, "busy", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** The blocks of one class in one stripe. */
+    private static final class Shelf {
+        final long[] addresses;
+        final Account[] lastUsers;
+        int count;
+
+        Shelf(long blockBytes) {
+            int depth = Math.clamp(CLASS_BYTES / blockBytes, FEWEST_BLOCKS, MOST_BLOCKS);
+            addresses = new long[depth];
+            lastUsers = new Account[depth];
+        }
+    }
+
+    private static final class Stripe {
+        @SuppressWarnings("unused") // by BUSY
+        private volatile int busy;
+
+        final Shelf[] shelves = new Shelf[SizeClasses.COUNT];
+        long keptBytes;
+        long chargedBytes;
+        Account idle;
+
+        boolean enter() {
+            return (int) BUSY.getAcquire(this) == 0 && BUSY.compareAndSet(this, 0, 1);
+        }
+
+        void leave() {
+            BUSY.setRelease(this, 0);
+        }
+
+        /** Charges ahead for one more block; false when that is refused or the block is another ledger's. */
+        boolean cover(long bytes, Account account) {
+            if (keptBytes + bytes <= chargedBytes) {
+                return idle == account.idle();
+            }
+            if (chargedBytes > 0 && idle != account.idle()) {
+                return false;
+            }
+            long step = (bytes + CHARGE_STEP - 1) & -CHARGE_STEP;
+            try {
+                account.idle().charge(step, 0);
+            } catch (BudgetExceededException e) {
+                // The device is full: better to give the block back than to keep it.
+                return false;
+            }
+            idle = account.idle();
+            chargedBytes += step;
+            return true;
+        }
+
+        void uncover() {
+            long needed = (keptBytes + CHARGE_STEP - 1) & -CHARGE_STEP;
+            if (chargedBytes > needed) {
+                idle.refund(chargedBytes - needed, 0);
+                chargedBytes = needed;
+            }
+            if (chargedBytes == 0) {
+                idle = null;
+            }
+        }
+    }
+
+    /** Takes blocks that are given up. */
+    @FunctionalInterface
+    interface Sink {
+        void free(long address);
+    }
+
+    private final Stripe[] stripes;
+    private final long boundPerStripe;
+    private final Sink sink;
+
+    BlockPool(long boundBytes, int stripeCount, Sink sink) {
+        stripes = new Stripe[Integer.highestOneBit(stripeCount)];
+        for (int i = 0; i < stripes.length; i++) {
+            stripes[i] = new Stripe();
+        }
+        boundPerStripe = boundBytes / stripes.length;
+        this.sink = sink;
+    }
+
+    /**
+     * Takes a block.
+     *
+     * @return its address, negated when another account had it last and it must be scrubbed; 0 when there is none
+     */
+    long take(int sizeClass, Account account) {
+        int home = (int) Thread.currentThread().threadId();
+        for (int i = 0; i < stripes.length; i++) {
+            var stripe = stripes[home + i & stripes.length - 1];
+            if (!stripe.enter()) {
+                continue;
+            }
+            try {
+                var shelf = stripe.shelves[sizeClass];
+                if (shelf != null && shelf.count > 0) {
+                    int last = --shelf.count;
+                    long address = shelf.addresses[last];
+                    boolean own = shelf.lastUsers[last] == account;
+                    stripe.keptBytes -= SizeClasses.bytes(sizeClass);
+                    shelf.lastUsers[last] = null;
+                    if (stripe.chargedBytes - stripe.keptBytes > SLACK) {
+                        stripe.uncover();
+                    }
+                    return own ? address : -address;
+                }
+            } finally {
+                stripe.leave();
+            }
+        }
+        return 0;
+    }
+
+    /** Keeps a block, or refuses. */
+    boolean offer(long address, int sizeClass, Account account) {
+        long bytes = SizeClasses.bytes(sizeClass);
+        int home = (int) Thread.currentThread().threadId();
+        for (int i = 0; i < stripes.length; i++) {
+            var stripe = stripes[home + i & stripes.length - 1];
+            if (!stripe.enter()) {
+                continue;
+            }
+            try {
+                var shelf = stripe.shelves[sizeClass];
+                if (shelf == null) {
+                    shelf = stripe.shelves[sizeClass] = new Shelf(bytes);
+                }
+                if (shelf.count == shelf.addresses.length
+                        || stripe.keptBytes > boundPerStripe - bytes
+                        || !stripe.cover(bytes, account)) {
+                    return false;
+                }
+                shelf.addresses[shelf.count] = address;
+                shelf.lastUsers[shelf.count++] = account;
+                stripe.keptBytes += bytes;
+                return true;
+            } finally {
+                stripe.leave();
+            }
+        }
+        return false;
+    }
+
+    /** Gives blocks up until enough bytes left the idle account; returns how many did. */
+    long trim(long bytes) {
+        long trimmed = 0;
+        for (int i = 0; i < stripes.length && trimmed < bytes; i++) {
+            trimmed += trim(stripes[i], bytes - trimmed);
+        }
+        return trimmed;
+    }
+
+    private long trim(Stripe stripe, long bytes) {
+        while (!stripe.enter()) {
+            Thread.onSpinWait();
+        }
+        try {
+            long before = stripe.chargedBytes;
+            long freed = 0;
+            for (int sizeClass = SizeClasses.COUNT - 1; sizeClass >= 0 && freed < bytes; sizeClass--) {
+                var shelf = stripe.shelves[sizeClass];
+                while (shelf != null && shelf.count > 0 && freed < bytes) {
+                    sink.free(shelf.addresses[--shelf.count]);
+                    shelf.lastUsers[shelf.count] = null;
+                    stripe.keptBytes -= SizeClasses.bytes(sizeClass);
+                    freed += SizeClasses.bytes(sizeClass);
+                }
+            }
+            stripe.uncover();
+            return before - stripe.chargedBytes;
+        } finally {
+            stripe.leave();
+        }
+    }
+
+    long keptBytes() {
+        long sum = 0;
+        for (var stripe : stripes) {
+            sum += stripe.keptBytes;
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,2 @@
+/** Allocators of host memory. */
+package org.granule.host;
