@@ -1,0 +1,207 @@
+package org.granule.registry;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * One known range of addresses, or one prefix, and its life: free, live, in exclusive use, and free again with the
+ * next generation. The state is one word, changed by compare-and-set only, so that of any number of threads that
+ * race to release a token one succeeds. Memory that is being touched is pinned; whoever would take it away waits
+ * for the pins to go.
+ */
+final class Slot {
+
+    /** Nobody has it; its next life gets the next generation. */
+    static final int FREE = 0;
+    /** Being issued: its fields are written. */
+    static final int CLAIMED = 1;
+    /** Issued. */
+    static final int LIVE = 2;
+    /** In exclusive use by one operation, after which it is live or gone. */
+    static final int EXCLUSIVE = 3;
+    /** Given back, waiting for a fence. */
+    static final int PENDING = 4;
+    /** Not given back completely; never issued again. */
+    static final int QUARANTINED = 5;
+    /** Not in the table any more. */
+    static final int RETIRED = 6;
+
+    private static final int PHASE_BITS = 3;
+    private static final int PIN_BITS = 16;
+    private static final long PHASE_MASK = (1L << PHASE_BITS) - 1;
+    private static final long ONE_PIN = 1L << PHASE_BITS;
+    private static final long PIN_MASK = (1L << PIN_BITS) - 1 << PHASE_BITS;
+    private static final int GENERATION_SHIFT = PHASE_BITS + PIN_BITS;
+
+    /** How long anybody waits for another operation on the same memory. */
+    static final long PATIENCE_NANOS = 1_000_000_000L;
+
+    private static final int SPINS = 200;
+    private static final long PAUSE_NANOS = 20_000;
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Slot.class, "state", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** What a slot names. */
+    enum Kind {
+        /** Memory that was allocated as a whole. */
+        ALLOCATION,
+        /** A reservation. */
+        RESERVATION,
+        /** A shared prefix. */
+        PREFIX
+    }
+
+    final int index;
+    final long address;
+
+    /** The longest range known to start at the address and to touch no other slot. Shrinks while it is live. */
+    private volatile long extent;
+
+    private volatile long state;
+
+    // Written while CLAIMED or EXCLUSIVE, read while pinned, LIVE by its owner, or EXCLUSIVE.
+    Owner owner;
+    Kind kind;
+    long bytes;
+    long alignment;
+    long bornTicks;
+    String site;
+    /** The allocator's number of a prefix. */
+    long prefix;
+    /** Why it is pending or in quarantine. */
+    volatile String reason;
+    /** What is still owned of it in quarantine. */
+    volatile long ownedBytes;
+    /** Whether it is in quarantine as a whole, so that it can be released later. */
+    volatile boolean whole;
+
+    Slot(int index, long address, long extent, int generation) {
+        this.index = index;
+        this.address = address;
+        this.extent = extent;
+        this.state = word(generation, FREE);
+    }
+
+    private static long word(int generation, int phase) {
+        return (long) generation << GENERATION_SHIFT | phase;
+    }
+
+    static int phase(long state) {
+        return (int) (state & PHASE_MASK);
+    }
+
+    static int generation(long state) {
+        return (int) (state >>> GENERATION_SHIFT);
+    }
+
+    long state() {
+        return state;
+    }
+
+    int phase() {
+        return phase(state);
+    }
+
+    int generation() {
+        return generation(state);
+    }
+
+    long extent() {
+        return extent;
+    }
+
+    void extent(long bytes) {
+        extent = bytes;
+    }
+
+    /** Starts the next life; false when the slot is not free any more. */
+    boolean claim(long seen) {
+        return phase(seen) == FREE && STATE.compareAndSet(this, seen, word(generation(seen) + 1, CLAIMED));
+    }
+
+    /** Takes a free slot out of the table. */
+    boolean retire() {
+        long seen = state;
+        return phase(seen) == FREE && STATE.compareAndSet(this, seen, word(generation(seen), RETIRED));
+    }
+
+    /** Publishes the fields with a new phase; only by who has claimed it or uses it exclusively. */
+    void publish(int phase) {
+        STATE.setVolatile(this, word(generation(state), phase));
+    }
+
+    /** Holds the memory where it is; false when the generation is not live. */
+    boolean pin(int generation) {
+        long started = 0;
+        for (int turn = 0; ; turn++) {
+            long seen = state;
+            if (generation(seen) != generation) {
+                return false;
+            }
+            switch (phase(seen)) {
+                case LIVE -> {
+                    if ((seen & PIN_MASK) != PIN_MASK && STATE.compareAndSet(this, seen, seen + ONE_PIN)) {
+                        return true;
+                    }
+                }
+                case EXCLUSIVE -> {
+                    // Another operation decides whether it stays live.
+                }
+                default -> {
+                    return false;
+                }
+            }
+            started = pause(turn, started);
+        }
+    }
+
+    void unpin() {
+        STATE.getAndAdd(this, -ONE_PIN);
+    }
+
+    /** Takes the memory for one operation, once nobody touches it; false when the generation is not live. */
+    boolean seize(int generation) {
+        long started = 0;
+        for (int turn = 0; ; turn++) {
+            long seen = state;
+            if (generation(seen) != generation || phase(seen) != LIVE && phase(seen) != EXCLUSIVE) {
+                return false;
+            }
+            if (seen == word(generation, LIVE) && STATE.compareAndSet(this, seen, word(generation, EXCLUSIVE))) {
+                return true;
+            }
+            started = pause(turn, started);
+        }
+    }
+
+    /** Takes memory in quarantine or pending for one operation. */
+    boolean seizeFrom(int phase) {
+        long seen = state;
+        return phase(seen) == phase && STATE.compareAndSet(this, seen, word(generation(seen), EXCLUSIVE));
+    }
+
+    private long pause(int turn, long started) {
+        if (turn < SPINS) {
+            Thread.onSpinWait();
+            return started;
+        }
+        long now = System.nanoTime();
+        if (turn == SPINS) {
+            return now;
+        }
+        if (now - started > PATIENCE_NANOS) {
+            throw Faults.inUse(this);
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
+        return started;
+    }
+}
