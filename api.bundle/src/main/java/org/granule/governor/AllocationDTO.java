@@ -5,6 +5,13 @@ import org.osgi.dto.DTO;
 /** A live allocation. Sizes in bytes. */
 public class AllocationDTO extends DTO {
 
+    /** The state of an allocation that is in use. */
+    public static final String LIVE = "LIVE";
+    /** The state of an allocation that was given back and waits for a fence. */
+    public static final String PENDING = "PENDING";
+    /** The state of an allocation whose release did not finish. */
+    public static final String QUARANTINED = "QUARANTINED";
+
     /** Creates an empty DTO. */
     public AllocationDTO() {}
 
@@ -28,7 +35,7 @@ public class AllocationDTO extends DTO {
     public long ageNanos;
     /** Where it was made, or null when sites are not recorded. */
     public String site;
-    /** {@code LIVE}, {@code PENDING} while it waits for a fence, or {@code QUARANTINED}. */
+    /** {@link #LIVE}, {@link #PENDING} or {@link #QUARANTINED}. */
     public String state;
     /** Why it is quarantined or pending, or null. */
     public String reason;

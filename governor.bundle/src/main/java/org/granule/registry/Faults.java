@@ -5,7 +5,6 @@ import org.granule.memory.ClosedException;
 import org.granule.memory.ForeignTokenException;
 import org.granule.memory.InUseException;
 import org.granule.memory.InvalidRequestException;
-import org.granule.memory.MemoryException;
 import org.granule.memory.NotSupportedException;
 import org.granule.memory.StaleTokenException;
 
@@ -44,13 +43,10 @@ final class Faults {
                 + " bytes is outside the allocation: both at least 0, together at most " + bytes);
     }
 
-    /** What an allocator threw, as one of ours. */
-    static MemoryException contain(String allocator, String method, Throwable thrown) {
-        return thrown instanceof MemoryException known
-                ? known
-                : new AllocatorFaultException(
-                        allocator + " threw " + thrown + " from " + method
-                                + "; nothing was charged. Report it to the allocator's author",
-                        thrown);
+    static AllocatorFaultException threw(String allocator, String method, Throwable thrown) {
+        return new AllocatorFaultException(
+                allocator + " threw " + thrown + " from " + method
+                        + "; nothing was charged. Report it to the allocator's author",
+                thrown);
     }
 }

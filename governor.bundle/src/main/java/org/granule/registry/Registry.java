@@ -74,7 +74,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
             long serviceId,
             String allocatorName,
             DeviceKey device,
-            Supplier<AllocatorDTO> description) {}
+            AllocatorDTO description) {}
 
     private record Number(int number, int firstGeneration) {}
 
@@ -179,7 +179,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
                     description.serviceId,
                     nameOf(reference),
                     device,
-                    () -> description);
+                    description);
             var binding = new BoundAllocator(this, identity, allocator);
             synchronized (this) {
                 requireUnbound(holder, generation, reference);
@@ -213,7 +213,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
 
     private void requireUnbound(String holder, long generation, ServiceReference<?> reference) {
         for (var binding : bindings) {
-            if (binding.holder().equals(holder) && binding.generation() == generation) {
+            if (binding.identity().holder().equals(holder) && binding.identity().generation() == generation) {
                 throw new BindingRefusedException("provider " + holder + " generation " + generation
                         + " has bound an allocator for life; " + nameOf(reference)
                         + " was not touched. It can serve a next generation");
@@ -239,7 +239,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
         try {
             device = allocator.device();
         } catch (RuntimeException | Error e) {
-            throw Faults.contain(nameOf(reference), "device", e);
+            throw Faults.threw(nameOf(reference), "device", e);
         }
         if (device == null) {
             throw new AllocatorFaultException(
@@ -266,8 +266,9 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
 
     private void judge(ServiceReference<?> reference, AllocatorDTO dto) {
         var holders = bindings.stream()
-                .filter(binding -> binding.serviceId() == dto.serviceId)
-                .map(binding -> binding.holder() + " generation " + binding.generation())
+                .filter(binding -> binding.identity().serviceId() == dto.serviceId)
+                .map(binding -> binding.identity().holder() + " generation "
+                        + binding.identity().generation())
                 .toList();
         var fault = unhealthy.get(dto.serviceId);
         var own = FrameworkUtil.getBundle(Registry.class);
@@ -314,7 +315,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
     @Override
     public ReleaseOutcome settle(long token) {
         for (var binding : bindings) {
-            if (binding.number() == Token.binding(token)) {
+            if (binding.identity().number() == Token.binding(token)) {
                 return binding.settle(token);
             }
         }
@@ -328,14 +329,12 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
     @Override
     public long trim(DeviceKey device, long bytes) {
         long trimmed = 0;
-        var asked = new ArrayList<DeviceAllocator>();
+        var asked = new ArrayList<BoundAllocator>();
         for (var binding : bindings) {
-            var allocator = binding.allocator();
             if (trimmed < bytes
-                    && allocator != null
                     && binding.device().equals(device)
-                    && asked.stream().noneMatch(other -> other == allocator)) {
-                asked.add(allocator);
+                    && asked.stream().noneMatch(binding::sharesAllocatorWith)) {
+                asked.add(binding);
                 trimmed += binding.trim(bytes - trimmed);
             }
         }
@@ -382,12 +381,17 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
         }
     }
 
+    /** Whether no other binding has the same allocator. */
+    boolean isLast(BoundAllocator binding) {
+        return bindings.stream().noneMatch(other -> other != binding && other.sharesAllocatorWith(binding));
+    }
+
     /** Takes a closed binding off the list; what it left in quarantine stays listed. */
     synchronized void closed(BoundAllocator binding, int reachedGeneration, List<AllocationDTO> quarantined) {
         bindings.remove(binding);
         left.addAll(quarantined);
         if (reachedGeneration < SPARE_GENERATIONS) {
-            returned.addLast(new Number(binding.number(), reachedGeneration));
+            returned.addLast(new Number(binding.identity().number(), reachedGeneration));
         }
     }
 

@@ -120,13 +120,13 @@ final class Session implements MemorySession {
 
     @Override
     public long price(long prefix) {
-        return binding.price(owner, prefix);
+        return binding.prefixes().price(owner, prefix);
     }
 
     @Override
     public void attach(long token, long offset, long prefix) {
         try {
-            binding.attachOne(owner, token, offset, prefix);
+            binding.prefixes().attach(owner, token, offset, prefix);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -135,7 +135,7 @@ final class Session implements MemorySession {
     @Override
     public void attach(long token, long[] offsets, long[] prefixes) {
         try {
-            binding.attach(owner, token, offsets.clone(), prefixes.clone());
+            binding.prefixes().attach(owner, token, offsets.clone(), prefixes.clone());
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -144,7 +144,7 @@ final class Session implements MemorySession {
     @Override
     public ReleaseOutcome detach(long token, long offset, long prefix) {
         try {
-            return binding.detach(owner, token, offset, prefix);
+            return binding.prefixes().detach(owner, token, offset, prefix);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -162,7 +162,7 @@ final class Session implements MemorySession {
     @Override
     public void privatise(long token, long offset, long length) {
         try {
-            binding.privatise(owner, token, offset, length);
+            binding.prefixes().privatise(owner, token, offset, length);
         } finally {
             Reference.reachabilityFence(this);
         }

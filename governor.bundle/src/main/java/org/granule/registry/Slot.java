@@ -103,6 +103,19 @@ final class Slot {
         return (int) (state >>> GENERATION_SHIFT);
     }
 
+    /** Whether it is issued and not given back, whatever goes on with it. */
+    boolean isThere() {
+        int phase = phase();
+        return phase == LIVE || phase == EXCLUSIVE || phase == PENDING;
+    }
+
+    /** Checks a range against the length that was asked for. */
+    void requireWithin(long offset, long length) {
+        if (offset < 0 || length < 0 || offset > bytes - length) {
+            throw Faults.outside(offset, length, bytes);
+        }
+    }
+
     long state() {
         return state;
     }

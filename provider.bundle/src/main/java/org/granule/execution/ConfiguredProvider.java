@@ -5,6 +5,7 @@ import java.util.Hashtable;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.granule.governor.AllocationDTO;
 import org.granule.governor.AllocationRegistry;
 import org.granule.governor.AllocatorDTO;
 import org.granule.memory.DeviceAllocator;
@@ -252,8 +253,8 @@ public final class ConfiguredProvider implements ProviderStatus {
             degrade(dto, dto.reason);
         }
         var quarantined = registry.allocations().stream()
-                .filter(allocation ->
-                        "QUARANTINED".equals(allocation.state) && plan.name().equals(allocation.provider))
+                .filter(allocation -> AllocationDTO.QUARANTINED.equals(allocation.state)
+                        && plan.name().equals(allocation.provider))
                 .toList();
         if (!quarantined.isEmpty()) {
             long bytes = quarantined.stream()

@@ -1,0 +1,97 @@
+package org.granule.registry;
+
+import org.granule.ledger.LedgerAccount;
+import org.granule.memory.ErrorCode;
+import org.granule.memory.MemoryException;
+import org.granule.memory.ReleaseOutcome;
+import org.granule.memory.ReleaseOutcome.Complete;
+import org.granule.memory.ReleaseOutcome.Failed;
+import org.granule.memory.ReleaseOutcome.Quarantined;
+
+/** Gives back what slots hold, and says in the ledger and in the slot what became of it. */
+final class Giveback {
+
+    private final GuardedAllocator allocator;
+    private final SlotTable slots;
+
+    Giveback(GuardedAllocator allocator, SlotTable slots) {
+        this.allocator = allocator;
+        this.slots = slots;
+    }
+
+    /** Releases a slot in exclusive use. */
+    ReleaseOutcome release(Slot slot) {
+        var account = slot.owner.account;
+        ReleaseOutcome outcome;
+        if (slot.kind == Slot.Kind.PREFIX) {
+            outcome = allocator.retire(slot.prefix, slot.bytes);
+        } else if (slot.address == 0) {
+            outcome = Complete.NOTHING_UNMAPPED;
+        } else {
+            outcome = allocator.release(slot.address, slot.bytes, slot.alignment, account);
+        }
+        conclude(slot, account, outcome);
+        return outcome;
+    }
+
+    private void conclude(Slot slot, LedgerAccount account, ReleaseOutcome outcome) {
+        boolean charged = !allocator.charges() && slot.kind == Slot.Kind.ALLOCATION;
+        switch (outcome) {
+            case Complete complete -> {
+                if (charged) {
+                    account.refund(slot.bytes, slot.bytes);
+                }
+                if (slot.kind == Slot.Kind.RESERVATION) {
+                    account.reserved(-slot.bytes);
+                }
+                slots.free(slot);
+            }
+            case Failed failed -> slot.publish(Slot.LIVE);
+            case Quarantined left -> {
+                if (charged) {
+                    long owned = Math.min(left.ownedBytes(), slot.bytes);
+                    account.refund(slot.bytes - owned, Math.min(left.unmappedBytes(), slot.bytes));
+                    account.quarantine(owned);
+                }
+                slot.ownedBytes = left.ownedBytes();
+                slot.whole = false;
+                slot.reason = left.cause().getMessage();
+                slot.publish(Slot.QUARANTINED);
+            }
+        }
+    }
+
+    /** Puts a slot in exclusive use into quarantine as it is. */
+    ReleaseOutcome setAside(Slot slot, String reason) {
+        long owned = ownedBytes(slot);
+        slot.owner.account.quarantine(owned);
+        slot.ownedBytes = owned;
+        slot.whole = true;
+        slot.reason = reason;
+        slot.publish(Slot.QUARANTINED);
+        return new Quarantined(0, owned, new MemoryException(ErrorCode.IN_USE, reason));
+    }
+
+    /** Releases a slot in exclusive use that was set aside; when that fails it is set aside again. */
+    ReleaseOutcome settle(Slot slot) {
+        var reason = slot.reason;
+        slot.owner.account.endQuarantine(slot.ownedBytes);
+        var outcome = release(slot);
+        if (outcome instanceof Failed && slot.seizeFrom(Slot.LIVE)) {
+            setAside(slot, reason);
+        }
+        return outcome;
+    }
+
+    private long ownedBytes(Slot slot) {
+        if (slot.kind == Slot.Kind.PREFIX || slot.address == 0) {
+            return 0;
+        }
+        try {
+            return allocator.hasBacking() ? allocator.committedBytes(slot.address) : slot.bytes;
+        } catch (MemoryException e) {
+            // The allocator cannot tell, which is counted as its fault; the length is the best there is.
+            return slot.bytes;
+        }
+    }
+}

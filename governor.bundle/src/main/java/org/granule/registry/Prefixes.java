@@ -1,0 +1,131 @@
+package org.granule.registry;
+
+import java.util.function.BiFunction;
+import org.granule.memory.InvalidRequestException;
+import org.granule.memory.ReleaseOutcome;
+import org.granule.memory.ReleaseOutcome.Complete;
+import org.granule.memory.UndoFailedException;
+
+/** What a binding does with shared mappings. */
+final class Prefixes {
+
+    private final GuardedAllocator allocator;
+    private final Tokens tokens;
+    /** Lists what an operation on a live allocation left in quarantine. */
+    private final BiFunction<Slot, ReleaseOutcome, ReleaseOutcome> noted;
+
+    Prefixes(GuardedAllocator allocator, Tokens tokens, BiFunction<Slot, ReleaseOutcome, ReleaseOutcome> noted) {
+        this.allocator = allocator;
+        this.tokens = tokens;
+        this.noted = noted;
+    }
+
+    long share(Owner owner, long token, long offset, long length) {
+        var slot = tokens.pin(owner, token);
+        try {
+            slot.requireWithin(offset, length);
+            var shared = tokens.claimUnplaced();
+            try {
+                shared.prefix = allocator.share(slot.address, offset, length);
+            } catch (RuntimeException e) {
+                tokens.abandon(shared);
+                throw e;
+            }
+            return tokens.issue(shared, owner, Slot.Kind.PREFIX, length, 1);
+        } finally {
+            slot.unpin();
+        }
+    }
+
+    long price(Owner owner, long prefix) {
+        var shared = tokens.pinPrefix(owner, prefix);
+        try {
+            return allocator.price(shared.prefix, owner.account);
+        } finally {
+            shared.unpin();
+        }
+    }
+
+    void attach(Owner owner, long token, long offset, long prefix) {
+        var slot = tokens.pin(owner, token);
+        try {
+            attach(owner, slot, offset, prefix);
+        } finally {
+            slot.unpin();
+        }
+    }
+
+    void attach(Owner owner, long token, long[] offsets, long[] prefixes) {
+        if (offsets.length != prefixes.length) {
+            throw new InvalidRequestException(offsets.length + " offsets for " + prefixes.length + " prefixes");
+        }
+        var slot = tokens.pin(owner, token);
+        try {
+            for (int i = 0; i < prefixes.length; i++) {
+                try {
+                    attach(owner, slot, offsets[i], prefixes[i]);
+                } catch (RuntimeException e) {
+                    undo(owner, slot, offsets, prefixes, i, e);
+                    throw e;
+                }
+            }
+        } finally {
+            slot.unpin();
+        }
+    }
+
+    private void attach(Owner owner, Slot slot, long offset, long prefix) {
+        var shared = tokens.pinPrefix(owner, prefix);
+        try {
+            slot.requireWithin(offset, shared.bytes);
+            allocator.map(shared.prefix, slot.address, offset);
+        } finally {
+            shared.unpin();
+        }
+    }
+
+    private void undo(Owner owner, Slot slot, long[] offsets, long[] prefixes, int attached, RuntimeException first) {
+        for (int i = attached - 1; i >= 0; i--) {
+            var shared = tokens.pinPrefix(owner, prefixes[i]);
+            try {
+                var outcome = allocator.unmap(shared.prefix, slot.address, offsets[i], shared.bytes);
+                if (!(noted.apply(slot, outcome) instanceof Complete)) {
+                    throw new UndoFailedException(
+                            "prefix " + prefixes[i] + " stays attached at offset " + offsets[i]
+                                    + " after a later one failed: " + outcome
+                                    + ". Release the reservation; do not use it for private memory",
+                            first);
+                }
+            } finally {
+                shared.unpin();
+            }
+        }
+    }
+
+    /** The prefix may have been retired meanwhile; its number is known as long as its slot was not issued again. */
+    ReleaseOutcome detach(Owner owner, long token, long offset, long prefix) {
+        var shared = tokens.find(prefix);
+        long number = shared.prefix;
+        long bytes = shared.bytes;
+        if (shared.kind != Slot.Kind.PREFIX || shared.generation() != Token.generation(prefix)) {
+            throw Faults.stale(prefix);
+        }
+        var slot = tokens.seize(owner, token);
+        try {
+            slot.requireWithin(offset, bytes);
+            return noted.apply(slot, allocator.unmap(number, slot.address, offset, bytes));
+        } finally {
+            slot.publish(Slot.LIVE);
+        }
+    }
+
+    void privatise(Owner owner, long token, long offset, long length) {
+        var slot = tokens.seize(owner, token);
+        try {
+            slot.requireWithin(offset, length);
+            allocator.privatise(slot.address, offset, length);
+        } finally {
+            slot.publish(Slot.LIVE);
+        }
+    }
+}
