@@ -61,10 +61,12 @@ public final class ByteSize {
             return bytes + " B";
         }
         int power = (63 - Long.numberOfLeadingZeros(bytes)) / 10;
-        var value = BigDecimal.valueOf(bytes)
-                .divide(BigDecimal.valueOf(1L << (10 * power)), 1, RoundingMode.HALF_UP)
-                .stripTrailingZeros()
-                .toPlainString();
-        return value + " " + UNITS.charAt(power - 1) + "iB";
+        var value = BigDecimal.valueOf(bytes).divide(BigDecimal.valueOf(1L << (10 * power)), 1, RoundingMode.HALF_UP);
+        if (value.intValue() == 1024) {
+            // Rounded up to the next unit.
+            value = BigDecimal.ONE;
+            power++;
+        }
+        return value.stripTrailingZeros().toPlainString() + " " + UNITS.charAt(power - 1) + "iB";
     }
 }

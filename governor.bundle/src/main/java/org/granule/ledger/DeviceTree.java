@@ -43,11 +43,7 @@ final class DeviceTree {
         lock.lock();
         try {
             sweep();
-            try {
-                return work.apply(root);
-            } finally {
-                reopen();
-            }
+            return work.apply(root);
         } finally {
             lock.unlock();
         }
@@ -95,15 +91,11 @@ final class DeviceTree {
                 return;
             }
             sweep();
-            try {
-                var blocking = account.blocking(bytes, null);
-                if (blocking != null) {
-                    throw refuse(account, blocking, bytes);
-                }
-                account.draw(bytes, null);
-            } finally {
-                reopen();
+            var blocking = account.blocking(bytes, null);
+            if (blocking != null) {
+                throw refuse(account, blocking, bytes);
             }
+            account.draw(bytes, null);
         } finally {
             lock.unlock();
         }
@@ -127,17 +119,14 @@ final class DeviceTree {
             }
             if (!draw(to, bytes, common)) {
                 sweep();
-                try {
-                    var blocking = to.blocking(bytes, common);
-                    if (blocking != null) {
-                        throw refuse(to, blocking, bytes);
-                    }
-                    to.draw(bytes, common);
-                } finally {
-                    reopen();
+                var blocking = to.blocking(bytes, common);
+                if (blocking != null) {
+                    throw refuse(to, blocking, bytes);
                 }
+                to.draw(bytes, common);
             }
-            takeBack(from, bytes, common);
+            // What was not charged before is now, and counts above both as well.
+            common.draw(bytes - takeBack(from, bytes, common), null);
         } finally {
             lock.unlock();
         }
@@ -147,6 +136,8 @@ final class DeviceTree {
     void record(LedgerAccount account, long bytes) {
         lock.lock();
         try {
+            // No credit is left that could be charged now that a limit may be passed.
+            sweep();
             if (bytes > Long.MAX_VALUE - root.drawn) {
                 throw overflow(account, bytes);
             }
@@ -156,13 +147,19 @@ final class DeviceTree {
         }
     }
 
-    long alarms() {
+    /** Counts a refund of more than was charged. */
+    void alarm() {
         lock.lock();
         try {
-            return alarms;
+            alarms++;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Alarms so far, those included that only a sweep finds. */
+    long alarms() {
+        return exactly(root -> alarms);
     }
 
     /** Draws what is asked for and, where there is plenty of room, credit for the charges to come. */
@@ -184,36 +181,55 @@ final class DeviceTree {
         return true;
     }
 
-    /** Takes a charge back, up to a node that stays as it is. Never more than is charged. */
-    private void takeBack(LedgerAccount account, long bytes, Node end) {
+    /** Takes a charge back, up to a node that stays as it is; returns how much, which is never more than is charged. */
+    private long takeBack(LedgerAccount account, long bytes, Node end) {
+        boolean open = account.stripes.isOpen();
         sweep(account);
         long covered = Math.min(bytes, Math.max(0, account.drawn));
-        if (covered < bytes) {
-            alarms++;
-        }
         account.draw(-covered, end);
-        account.stripes.open();
+        if (covered < bytes) {
+            excess(account, bytes - covered);
+        }
+        if (open) {
+            account.stripes.open();
+        }
+        return covered;
     }
 
     private void sweep() {
-        leaves.forEach(this::sweep);
+        for (LedgerAccount leaf : leaves) {
+            sweep(leaf);
+            if (stopMapped(leaf)) {
+                alarms++;
+            }
+        }
         notePeaks(root);
     }
 
     /** Takes the credit of one account back. More credit than was drawn means that too much was refunded. */
     private void sweep(LedgerAccount leaf) {
         long credit = leaf.stripes.close();
-        if (credit > leaf.drawn) {
-            alarms++;
-            credit = leaf.drawn;
+        long excess = credit - leaf.drawn;
+        leaf.draw(-Math.min(credit, leaf.drawn), null);
+        if (excess > 0) {
+            excess(leaf, excess);
         }
-        leaf.draw(-credit, null);
     }
 
-    private void reopen() {
-        for (LedgerAccount leaf : leaves) {
-            leaf.stripes.open();
+    /** Counts a refund of bytes that were not charged. What is mapped was counted as if they had been. */
+    private void excess(LedgerAccount leaf, long bytes) {
+        alarms++;
+        leaf.stripes.addUnowned(-bytes);
+        stopMapped(leaf);
+    }
+
+    /** Stops what is mapped at zero; true when more was taken back. */
+    private static boolean stopMapped(LedgerAccount leaf) {
+        long mapped = leaf.drawn + leaf.stripes.unowned();
+        if (mapped < 0) {
+            leaf.stripes.addUnowned(-mapped);
         }
+        return mapped < 0;
     }
 
     private static void notePeaks(Node node) {

@@ -96,7 +96,10 @@ public final class Ledger implements Governor {
     public List<String> explain(String path) {
         var names = split(path);
         var tree = trees.get(DeviceKey.parse(names[0]));
-        return tree == null ? List.of(unknown(path)) : tree.exactly(root -> Explanation.of(find(root, path)));
+        if (tree == null) {
+            throw new InvalidRequestException(unknown(path));
+        }
+        return tree.exactly(root -> Explanation.of(find(root, path)));
     }
 
     private DeviceTree tree(DeviceKey device) {

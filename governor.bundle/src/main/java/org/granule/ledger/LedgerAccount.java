@@ -40,10 +40,18 @@ public final class LedgerAccount extends Node implements Account {
     @Override
     public void refund(long ownedBytes, long mappedBytes) {
         requireNotNegative(ownedBytes, mappedBytes);
+        takeBack(ownedBytes, mappedBytes);
+    }
+
+    /** What is mapped never shows less than it is meanwhile, so that too little of it is a defect of an allocator. */
+    private void takeBack(long ownedBytes, long mappedBytes) {
+        if (ownedBytes > mappedBytes) {
+            stripes.addUnowned(ownedBytes - mappedBytes);
+        }
         if (ownedBytes > 0 && !giveCredit(ownedBytes)) {
             tree.refund(this, ownedBytes);
         }
-        if (mappedBytes != ownedBytes) {
+        if (ownedBytes < mappedBytes) {
             stripes.addUnowned(ownedBytes - mappedBytes);
         }
     }
@@ -58,17 +66,26 @@ public final class LedgerAccount extends Node implements Account {
         if (other == this) {
             return;
         }
-        if (ownedBytes > 0) {
-            if (!other.stripes.take(ownedBytes)) {
-                tree.move(this, other, ownedBytes);
-            } else if (!giveCredit(ownedBytes)) {
-                tree.refund(this, ownedBytes);
-            }
+        if (ownedBytes == 0 || other.stripes.take(ownedBytes)) {
+            takeBack(ownedBytes, mappedBytes);
+        } else {
+            moveSlowly(other, ownedBytes, mappedBytes);
         }
         if (mappedBytes != ownedBytes) {
-            stripes.addUnowned(ownedBytes - mappedBytes);
             other.stripes.addUnowned(mappedBytes - ownedBytes);
         }
+    }
+
+    private void moveSlowly(LedgerAccount target, long ownedBytes, long mappedBytes) {
+        long unowned = Math.max(0, ownedBytes - mappedBytes);
+        stripes.addUnowned(unowned);
+        try {
+            tree.move(this, target, ownedBytes);
+        } catch (RuntimeException e) {
+            stripes.addUnowned(-unowned);
+            throw e;
+        }
+        stripes.addUnowned(ownedBytes - mappedBytes - unowned);
     }
 
     /** Credit never exceeds what is drawn, so that refunding what was never charged is noticed. */
@@ -95,7 +112,9 @@ public final class LedgerAccount extends Node implements Account {
      */
     public void endQuarantine(long ownedBytes) {
         requireNotNegative(ownedBytes, 0);
-        quarantined.addAndGet(-ownedBytes);
+        if (quarantined.getAndUpdate(bytes -> Math.max(0, bytes - ownedBytes)) < ownedBytes) {
+            tree.alarm();
+        }
     }
 
     /**

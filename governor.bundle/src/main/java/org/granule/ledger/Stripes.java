@@ -7,8 +7,9 @@ import java.lang.invoke.VarHandle;
  * Credit of one account: bytes that were drawn from the tree, count as used there, and can be charged here with
  * one atomic operation. Each thread has a stripe of its own as long as there are no more threads than stripes.
  *
- * <p>A sweep closes all stripes, takes their credit, and opens them again. Meanwhile every charge and refund goes
- * the slow way and waits for the lock of whoever sweeps, so that what the sweep sees is exact.
+ * <p>A sweep closes all stripes and takes their credit. Until they are opened again, by the next charge for which
+ * there is plenty of room, every charge and refund goes the slow way and waits for the lock of whoever sweeps, so
+ * that what the sweep sees is exact, and nobody puts credit back by a bound from before it.
  */
 final class Stripes {
 
@@ -24,6 +25,8 @@ final class Stripes {
 
     /** In each stride: the credit, then what is mapped above what is owned. One stride is left free in front. */
     private final long[] cells = new long[(COUNT + 1) * STRIDE];
+
+    private boolean open = true;
 
     /** Takes credit; false when this thread's stripe has too little or is closed. */
     boolean take(long bytes) {
@@ -51,13 +54,15 @@ final class Stripes {
         return false;
     }
 
-    /** Adds credit that was drawn; only under the lock of whoever may sweep, and with the stripes open. */
+    /** Opens the stripes if they are closed, and adds credit that was drawn; only under the lock. */
     void add(long bytes) {
+        open();
         CELL.getAndAdd(cells, cell(), bytes);
     }
 
-    /** Closes all stripes and takes their credit. */
+    /** Closes all stripes and takes their credit; only under the lock. */
     long close() {
+        open = false;
         long credit = 0;
         for (int stripe = 1; stripe <= COUNT; stripe++) {
             credit += Math.max(0, (long) CELL.getAndSet(cells, stripe * STRIDE, CLOSED));
@@ -65,10 +70,19 @@ final class Stripes {
         return credit;
     }
 
+    /** Opens the stripes, without credit; only under the lock. */
     void open() {
-        for (int stripe = 1; stripe <= COUNT; stripe++) {
-            CELL.setRelease(cells, stripe * STRIDE, 0L);
+        if (!open) {
+            open = true;
+            for (int stripe = 1; stripe <= COUNT; stripe++) {
+                CELL.setRelease(cells, stripe * STRIDE, 0L);
+            }
         }
+    }
+
+    /** Whether the stripes are open; only under the lock. */
+    boolean isOpen() {
+        return open;
     }
 
     void addUnowned(long mappedLessOwned) {

@@ -54,6 +54,8 @@ final class BoundAllocator implements Binding {
     private final AtomicLong ownerNumbers = new AtomicLong();
     private final CopyOnWriteArrayList<AllocationDTO> residues = new CopyOnWriteArrayList<>();
 
+    private final CompletableFuture<Void> hasEnded = new CompletableFuture<>();
+    private volatile Thread closer;
     private volatile boolean closing;
     private volatile boolean closed;
 
@@ -104,7 +106,7 @@ final class BoundAllocator implements Binding {
             owner.end();
             slots.forEach(slot -> {
                 if (slot.owner == owner) {
-                    end(slot, owner);
+                    end(slot, owner, Slot.PATIENCE_NANOS);
                 }
             });
         }
@@ -119,13 +121,25 @@ final class BoundAllocator implements Binding {
         var reason = "its session was dropped without being closed; it was opened at " + owner.site;
         long[] count = new long[1];
         slots.forEach(slot -> {
-            if (slot.owner == owner && slot.seize(slot.generation()) && isOf(slot, owner)) {
-                giveback.setAside(slot, reason);
+            if (slot.owner == owner && setAside(slot, owner, reason)) {
                 count[0]++;
             }
         });
         if (count[0] > 0) {
             registry.report(identity.holder() + ": " + count[0] + " allocations are in quarantine, " + reason);
+        }
+    }
+
+    private boolean setAside(Slot slot, Owner owner, String reason) {
+        int generation = slot.generation();
+        try {
+            boolean seized = slot.seize(generation) && isOf(slot, owner);
+            if (seized) {
+                giveback.setAside(slot, reason);
+            }
+            return seized;
+        } catch (MemoryException e) {
+            return giveback.setAsidePinned(slot, generation, reason);
         }
     }
 
@@ -139,16 +153,32 @@ final class BoundAllocator implements Binding {
     }
 
     /** Releases what is in a slot, whoever has it or just one owner; what cannot be released is set aside. */
-    private void end(Slot slot, Owner owner) {
+    private void end(Slot slot, Owner owner, long patienceNanos) {
+        int generation = slot.generation();
         try {
-            if (slot.seize(slot.generation())
+            if (slot.seize(generation, patienceNanos)
                     && isOf(slot, owner)
                     && giveback.release(slot) instanceof Failed failed
                     && slot.seizeFrom(Slot.LIVE)) {
                 giveback.setAside(slot, failed.cause().getMessage());
             }
         } catch (MemoryException e) {
-            registry.report(identity.holder() + ": " + e.getMessage() + "; it stays charged");
+            var reason = "its session or provider ended while it was in use: " + e.getMessage();
+            boolean listed = giveback.setAsidePinned(slot, generation, reason);
+            registry.report(identity.holder() + ": " + e.getMessage() + "; it stays charged"
+                    + (listed ? ", in quarantine" : ""));
+        }
+    }
+
+    /** Leaves what was entered. The last call that a closed binding did not wait for lets go of the allocator. */
+    private void leave(int lane) {
+        lanes.leave(lane);
+        if (closed && lanes.awaitQuiet(System.nanoTime())) {
+            if (registry.isLast(this)) {
+                // What came back this late is kept for a next allocation that there will never be.
+                allocator.trim(Long.MAX_VALUE);
+            }
+            allocator.letGo();
         }
     }
 
@@ -184,7 +214,7 @@ final class BoundAllocator implements Binding {
             }
             return verified(owner, Slot.Kind.ALLOCATION, address, bytes, alignment);
         } finally {
-            lanes.leave(lane);
+            leave(lane);
         }
     }
 
@@ -217,11 +247,9 @@ final class BoundAllocator implements Binding {
                 makeRoom(e);
                 address = allocator.reserve(bytes, alignment, committed, extents, owner.account);
             }
-            long token = verified(owner, Slot.Kind.RESERVATION, address, bytes, alignment);
-            owner.account.reserved(bytes);
-            return token;
+            return verified(owner, Slot.Kind.RESERVATION, address, bytes, alignment);
         } finally {
-            lanes.leave(lane);
+            leave(lane);
         }
     }
 
@@ -235,7 +263,7 @@ final class BoundAllocator implements Binding {
 
     /** Checks what an allocator handed out, and issues a token for it. */
     private long verified(Owner owner, Slot.Kind kind, long address, long bytes, long alignment) {
-        if (address == 0 || (address & alignment - 1) != 0 || address > Long.MAX_VALUE - bytes) {
+        if (address <= 0 || (address & alignment - 1) != 0 || address > Long.MAX_VALUE - bytes) {
             unwind(owner, address, bytes, alignment);
             throw allocator.broken(
                     "answered 0x" + Long.toHexString(address) + " for " + bytes + " bytes aligned to " + alignment);
@@ -254,10 +282,15 @@ final class BoundAllocator implements Binding {
                     + " bytes, which overlaps " + slot.bytes + " live bytes at 0x" + Long.toHexString(slot.address)
                     + "; it was not passed on");
         }
+        if (kind == Slot.Kind.RESERVATION) {
+            owner.account.reserved(bytes);
+        }
         long token = tokens.issue(slot, owner, kind, bytes, alignment);
         if (closing) {
-            // The binding gave up waiting for this call; nobody else will release what came of it.
-            release(owner, token);
+            // The binding may have given up waiting for this call; nobody else would release what came of it.
+            if (slot.seize(Token.generation(token)) && giveback.release(slot) instanceof Quarantined left) {
+                registry.report(identity.holder() + ": " + left.ownedBytes() + " bytes stay charged: " + left.cause());
+            }
             throw ended();
         }
         return token;
@@ -324,7 +357,8 @@ final class BoundAllocator implements Binding {
     void commit(Owner owner, long token, long offset, long length) {
         var slot = tokens.pin(owner, token);
         try {
-            slot.requireWithin(offset, length);
+            slot.requirePlaced();
+            slot.requireSomeWithin(offset, length);
             try {
                 allocator.commit(slot.address, offset, length);
             } catch (BudgetExceededException e) {
@@ -339,7 +373,8 @@ final class BoundAllocator implements Binding {
     ReleaseOutcome decommit(Owner owner, long token, long offset, long length) {
         var slot = tokens.seize(owner, token);
         try {
-            slot.requireWithin(offset, length);
+            slot.requirePlaced();
+            slot.requireSomeWithin(offset, length);
             return noted(slot, allocator.decommit(slot.address, offset, length));
         } finally {
             slot.publish(Slot.LIVE);
@@ -367,11 +402,14 @@ final class BoundAllocator implements Binding {
 
     /** Sharing makes a token, so its call is waited for like an allocation. */
     long share(Owner owner, long token, long offset, long length) {
+        if (owner.hasEnded()) {
+            throw Faults.stale(token);
+        }
         int lane = enter();
         try {
             return prefixes.share(owner, token, offset, length);
         } finally {
-            lanes.leave(lane);
+            leave(lane);
         }
     }
 
@@ -462,12 +500,31 @@ final class BoundAllocator implements Binding {
     // The end
 
     @Override
-    public synchronized long close(Duration bound) {
-        if (closed) {
-            return quarantinedBytes();
-        }
+    public long close(Duration bound) {
         long deadline = System.nanoTime() + bound.toNanos();
-        closing = true;
+        boolean first;
+        synchronized (this) {
+            first = !closing;
+            if (first) {
+                closing = true;
+                closer = Thread.currentThread();
+            }
+        }
+        if (first) {
+            try {
+                end(deadline);
+            } finally {
+                closer = null;
+                hasEnded.complete(null);
+            }
+        } else if (closer != Thread.currentThread()) {
+            // An allocator that closes its own binding from within must not wait for itself.
+            hasEnded.join();
+        }
+        return quarantinedBytes();
+    }
+
+    private void end(long deadline) {
         boolean quiet = lanes.awaitQuiet(deadline);
         pending.awaitNone(deadline);
         pending.abandon(slot -> giveback.setAside(slot, "its fence was not passed when its provider ended"));
@@ -475,7 +532,7 @@ final class BoundAllocator implements Binding {
             owners.remove(owner.number);
             owner.end();
         }
-        slots.forEach(slot -> end(slot, null));
+        slots.forEach(slot -> end(slot, null, Math.clamp(deadline - System.nanoTime(), 0, Slot.PATIENCE_NANOS)));
         if (registry.isLast(this)) {
             // What it keeps is charged to a ledger that may end with the last binding.
             allocator.trim(Long.MAX_VALUE);
@@ -489,8 +546,9 @@ final class BoundAllocator implements Binding {
         list(left);
         left.removeIf(allocation -> !AllocationDTO.QUARANTINED.equals(allocation.state));
         registry.closed(this, slots.reachedGeneration(), left);
-        allocator.letGo();
-        return quarantinedBytes();
+        if (quiet || lanes.awaitQuiet(System.nanoTime())) {
+            allocator.letGo();
+        }
     }
 
     private long quarantinedBytes() {
@@ -542,7 +600,7 @@ final class BoundAllocator implements Binding {
                 dto.state = quarantined
                         ? AllocationDTO.QUARANTINED
                         : slot.phase() == Slot.PENDING ? AllocationDTO.PENDING : AllocationDTO.LIVE;
-                dto.reason = slot.reason;
+                dto.reason = AllocationDTO.LIVE.equals(dto.state) ? null : slot.reason;
                 dto.ownedBytes = quarantined ? slot.ownedBytes : 0;
                 all.add(dto);
             }

@@ -38,6 +38,17 @@ final class Faults {
         return new NotSupportedException(allocator + " has no " + facet + "; use a provider whose allocator has it");
     }
 
+    static InvalidRequestException noPrefix(long token) {
+        return new InvalidRequestException("token " + token + " is no prefix; share() makes one");
+    }
+
+    static InvalidRequestException unplaced(Slot.Kind kind) {
+        return new InvalidRequestException(
+                kind == Slot.Kind.PREFIX
+                        ? "the token is a prefix and has no addresses; attach it to a reservation, and use that"
+                        : "the token is an allocation of 0 bytes and has no addresses");
+    }
+
     static InvalidRequestException outside(long offset, long length, long bytes) {
         return new InvalidRequestException("offset " + offset + " with " + length
                 + " bytes is outside the allocation: both at least 0, together at most " + bytes);

@@ -72,6 +72,20 @@ final class Giveback {
         return new Quarantined(0, owned, new MemoryException(ErrorCode.IN_USE, reason));
     }
 
+    /** Puts a slot that somebody touches for too long into quarantine as it is; false when it is not live any more. */
+    boolean setAsidePinned(Slot slot, int generation, String reason) {
+        var owner = slot.owner;
+        if (owner == null || !slot.quarantinePinned(generation)) {
+            return false;
+        }
+        long owned = ownedBytes(slot);
+        owner.account.quarantine(owned);
+        slot.ownedBytes = owned;
+        slot.whole = true;
+        slot.reason = reason;
+        return true;
+    }
+
     /** Releases a slot in exclusive use that was set aside; when that fails it is set aside again. */
     ReleaseOutcome settle(Slot slot) {
         var reason = slot.reason;

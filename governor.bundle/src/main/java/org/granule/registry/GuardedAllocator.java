@@ -174,7 +174,12 @@ final class GuardedAllocator {
 
     long driverCalls() {
         var facet = backing;
-        return facet == null ? -1 : inside("driverCalls", facet::driverCalls);
+        try {
+            return facet == null ? -1 : facet.driverCalls();
+        } catch (RuntimeException | Error e) {
+            noteFault("threw " + e + " from driverCalls");
+            return -1;
+        }
     }
 
     // Shared mapping

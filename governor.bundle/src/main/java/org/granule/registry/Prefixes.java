@@ -1,5 +1,7 @@
 package org.granule.registry;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BiFunction;
 import org.granule.memory.InvalidRequestException;
 import org.granule.memory.ReleaseOutcome;
@@ -23,6 +25,7 @@ final class Prefixes {
     long share(Owner owner, long token, long offset, long length) {
         var slot = tokens.pin(owner, token);
         try {
+            slot.requirePlaced();
             slot.requireWithin(offset, length);
             var shared = tokens.claimUnplaced();
             try {
@@ -47,12 +50,7 @@ final class Prefixes {
     }
 
     void attach(Owner owner, long token, long offset, long prefix) {
-        var slot = tokens.pin(owner, token);
-        try {
-            attach(owner, slot, offset, prefix);
-        } finally {
-            slot.unpin();
-        }
+        attach(owner, token, new long[] {offset}, new long[] {prefix});
     }
 
     void attach(Owner owner, long token, long[] offsets, long[] prefixes) {
@@ -60,58 +58,61 @@ final class Prefixes {
             throw new InvalidRequestException(offsets.length + " offsets for " + prefixes.length + " prefixes");
         }
         var slot = tokens.pin(owner, token);
+        // All are held until the end: what was retired meanwhile could not be undone.
+        var held = new ArrayList<Slot>(prefixes.length);
         try {
+            slot.requirePlaced();
             for (int i = 0; i < prefixes.length; i++) {
-                try {
-                    attach(owner, slot, offsets[i], prefixes[i]);
-                } catch (RuntimeException e) {
-                    undo(owner, slot, offsets, prefixes, i, e);
-                    throw e;
-                }
+                held.add(tokens.pinPrefix(owner, prefixes[i]));
+                slot.requireWithin(offsets[i], held.get(i).bytes);
             }
+            attach(slot, offsets, held);
         } finally {
+            held.forEach(Slot::unpin);
             slot.unpin();
         }
     }
 
-    private void attach(Owner owner, Slot slot, long offset, long prefix) {
-        var shared = tokens.pinPrefix(owner, prefix);
-        try {
-            slot.requireWithin(offset, shared.bytes);
-            allocator.map(shared.prefix, slot.address, offset);
-        } finally {
-            shared.unpin();
+    private void attach(Slot slot, long[] offsets, List<Slot> shared) {
+        for (int i = 0; i < offsets.length; i++) {
+            try {
+                allocator.map(shared.get(i).prefix, slot.address, offsets[i]);
+            } catch (RuntimeException e) {
+                undo(slot, offsets, shared.subList(0, i), e);
+                throw e;
+            }
         }
     }
 
-    private void undo(Owner owner, Slot slot, long[] offsets, long[] prefixes, int attached, RuntimeException first) {
-        for (int i = attached - 1; i >= 0; i--) {
-            var shared = tokens.pinPrefix(owner, prefixes[i]);
-            try {
-                var outcome = allocator.unmap(shared.prefix, slot.address, offsets[i], shared.bytes);
-                if (!(noted.apply(slot, outcome) instanceof Complete)) {
-                    throw new UndoFailedException(
-                            "prefix " + prefixes[i] + " stays attached at offset " + offsets[i]
-                                    + " after a later one failed: " + outcome
-                                    + ". Release the reservation; do not use it for private memory",
-                            first);
-                }
-            } finally {
-                shared.unpin();
+    private void undo(Slot slot, long[] offsets, List<Slot> attached, RuntimeException first) {
+        for (int i = attached.size() - 1; i >= 0; i--) {
+            var shared = attached.get(i);
+            var outcome = allocator.unmap(shared.prefix, slot.address, offsets[i], shared.bytes);
+            if (!(noted.apply(slot, outcome) instanceof Complete)) {
+                throw new UndoFailedException(
+                        "prefix " + tokens.of(shared) + " stays attached at offset " + offsets[i]
+                                + " after a later one failed: " + outcome
+                                + ". Release the reservation; do not use it for private memory",
+                        first);
             }
         }
     }
 
     /** The prefix may have been retired meanwhile; its number is known as long as its slot was not issued again. */
     ReleaseOutcome detach(Owner owner, long token, long offset, long prefix) {
-        var shared = tokens.find(prefix);
-        long number = shared.prefix;
-        long bytes = shared.bytes;
-        if (shared.kind != Slot.Kind.PREFIX || shared.generation() != Token.generation(prefix)) {
-            throw Faults.stale(prefix);
-        }
         var slot = tokens.seize(owner, token);
         try {
+            var shared = tokens.find(prefix);
+            var kind = shared.kind;
+            long number = shared.prefix;
+            long bytes = shared.bytes;
+            if (shared.generation() != Token.generation(prefix)) {
+                throw Faults.stale(prefix);
+            }
+            if (kind != Slot.Kind.PREFIX) {
+                throw Faults.noPrefix(prefix);
+            }
+            slot.requirePlaced();
             slot.requireWithin(offset, bytes);
             return noted.apply(slot, allocator.unmap(number, slot.address, offset, bytes));
         } finally {
@@ -122,6 +123,7 @@ final class Prefixes {
     void privatise(Owner owner, long token, long offset, long length) {
         var slot = tokens.seize(owner, token);
         try {
+            slot.requirePlaced();
             slot.requireWithin(offset, length);
             allocator.privatise(slot.address, offset, length);
         } finally {

@@ -3,6 +3,7 @@ package org.granule.registry;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
+import org.granule.memory.InvalidRequestException;
 
 /**
  * One known range of addresses, or one prefix, and its life: free, live, in exclusive use, and free again with the
@@ -78,11 +79,11 @@ final class Slot {
     /** The allocator's number of a prefix. */
     long prefix;
     /** Why it is pending or in quarantine. */
-    volatile String reason;
+    String reason;
     /** What is still owned of it in quarantine. */
-    volatile long ownedBytes;
+    long ownedBytes;
     /** Whether it is in quarantine as a whole, so that it can be released later. */
-    volatile boolean whole;
+    boolean whole;
 
     Slot(int index, long address, long extent, int generation) {
         this.index = index;
@@ -109,10 +110,26 @@ final class Slot {
         return phase == LIVE || phase == EXCLUSIVE || phase == PENDING;
     }
 
+    /** Requires that it has addresses, which a prefix and an allocation of no bytes have not. */
+    void requirePlaced() {
+        if (address == 0) {
+            throw Faults.unplaced(kind);
+        }
+    }
+
     /** Checks a range against the length that was asked for. */
     void requireWithin(long offset, long length) {
         if (offset < 0 || length < 0 || offset > bytes - length) {
             throw Faults.outside(offset, length, bytes);
+        }
+    }
+
+    /** Like {@link #requireWithin}, and at least one byte. */
+    void requireSomeWithin(long offset, long length) {
+        requireWithin(offset, length);
+        if (length == 0) {
+            throw new InvalidRequestException(
+                    "0 bytes at offset " + offset + ": at least 1, together at most " + bytes);
         }
     }
 
@@ -149,7 +166,31 @@ final class Slot {
 
     /** Publishes the fields with a new phase; only by who has claimed it or uses it exclusively. */
     void publish(int phase) {
-        STATE.setVolatile(this, word(generation(state), phase));
+        STATE.setRelease(this, word(generation(state), phase));
+    }
+
+    /**
+     * Writes whose memory it is. Mostly that is as it was in the slot's life before, and then nothing is stored: the
+     * collector's barrier for a reference costs more than the rest of an allocation's bookkeeping.
+     */
+    void assign(Owner next, Kind nextKind, String nextSite) {
+        if (owner != next) {
+            owner = next;
+        }
+        if (kind != nextKind) {
+            kind = nextKind;
+        }
+        if (site != nextSite) {
+            site = nextSite;
+        }
+    }
+
+    /** Waits while it is being issued, which takes a moment. */
+    void awaitIssued() {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (phase() == CLAIMED && System.nanoTime() - deadline < 0) {
+            Thread.onSpinWait();
+        }
     }
 
     /** Holds the memory where it is; false when the generation is not live. */
@@ -173,7 +214,7 @@ final class Slot {
                     return false;
                 }
             }
-            started = pause(turn, started);
+            started = pause(turn, started, PATIENCE_NANOS);
         }
     }
 
@@ -183,6 +224,10 @@ final class Slot {
 
     /** Takes the memory for one operation, once nobody touches it; false when the generation is not live. */
     boolean seize(int generation) {
+        return seize(generation, PATIENCE_NANOS);
+    }
+
+    boolean seize(int generation, long patienceNanos) {
         long started = 0;
         for (int turn = 0; ; turn++) {
             long seen = state;
@@ -192,17 +237,28 @@ final class Slot {
             if (seen == word(generation, LIVE) && STATE.compareAndSet(this, seen, word(generation, EXCLUSIVE))) {
                 return true;
             }
-            started = pause(turn, started);
+            started = pause(turn, started, patienceNanos);
         }
     }
 
-    /** Takes memory in quarantine or pending for one operation. */
+    /** Takes memory in quarantine or pending for one operation, if nobody touches it. */
     boolean seizeFrom(int phase) {
         long seen = state;
-        return phase(seen) == phase && STATE.compareAndSet(this, seen, word(generation(seen), EXCLUSIVE));
+        return seen == word(generation(seen), phase)
+                && STATE.compareAndSet(this, seen, word(generation(seen), EXCLUSIVE));
     }
 
-    private long pause(int turn, long started) {
+    /** Puts memory that is being touched into quarantine; who touches it unpins it later. False when it is not live. */
+    boolean quarantinePinned(int generation) {
+        for (long seen = state; generation(seen) == generation && phase(seen) == LIVE; seen = state) {
+            if (STATE.compareAndSet(this, seen, seen & ~PHASE_MASK | QUARANTINED)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private long pause(int turn, long started, long patienceNanos) {
         if (turn < SPINS) {
             Thread.onSpinWait();
             return started;
@@ -211,7 +267,7 @@ final class Slot {
         if (turn == SPINS) {
             return now;
         }
-        if (now - started > PATIENCE_NANOS) {
+        if (now - started > patienceNanos) {
             throw Faults.inUse(this);
         }
         LockSupport.parkNanos(PAUSE_NANOS);

@@ -163,11 +163,11 @@ final class SlotTable {
         return slot;
     }
 
-    /** Ends a life. A slot whose generations are used up is given up for good. */
+    /**
+     * Ends a life. A slot whose generations are used up is given up for good. Its fields stay as they are; the next
+     * life most likely has the same owner.
+     */
     void free(Slot slot) {
-        slot.owner = null;
-        slot.site = null;
-        slot.reason = null;
         if (slot.address != 0 && slot.generation() < Token.MAX_GENERATION) {
             slot.publish(Slot.FREE);
             return;

@@ -19,12 +19,10 @@ final class Tokens {
 
     /** Writes a claimed slot and makes it live. */
     long issue(Slot slot, Owner owner, Slot.Kind kind, long bytes, long alignment) {
-        slot.owner = owner;
-        slot.kind = kind;
+        slot.assign(owner, kind, registry.recordsSites() ? Sites.here() : null);
         slot.bytes = bytes;
         slot.alignment = alignment;
         slot.bornTicks = registry.ticks();
-        slot.site = registry.recordsSites() ? Sites.here() : null;
         long token = of(slot);
         slot.publish(Slot.LIVE);
         return token;
@@ -80,7 +78,7 @@ final class Tokens {
         var slot = pinAny(user, token);
         if (slot.kind != Slot.Kind.PREFIX) {
             slot.unpin();
-            throw new InvalidRequestException("token " + token + " is no prefix; share() makes one");
+            throw Faults.noPrefix(token);
         }
         return slot;
     }

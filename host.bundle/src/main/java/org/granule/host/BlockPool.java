@@ -2,6 +2,7 @@ package org.granule.host;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import org.granule.memory.Account;
 import org.granule.memory.BudgetExceededException;
 
@@ -132,7 +133,6 @@ final class BlockPool {
                     long address = shelf.addresses[last];
                     boolean own = shelf.lastUsers[last] == account;
                     stripe.keptBytes -= SizeClasses.bytes(sizeClass);
-                    shelf.lastUsers[last] = null;
                     if (stripe.chargedBytes - stripe.keptBytes > SLACK) {
                         stripe.uncover();
                     }
@@ -165,7 +165,11 @@ final class BlockPool {
                     return false;
                 }
                 shelf.addresses[shelf.count] = address;
-                shelf.lastUsers[shelf.count++] = account;
+                if (shelf.lastUsers[shelf.count] != account) {
+                    // Storing a reference costs the collector's barrier, and mostly it is there already.
+                    shelf.lastUsers[shelf.count] = account;
+                }
+                shelf.count++;
                 stripe.keptBytes += bytes;
                 return true;
             } finally {
@@ -195,9 +199,14 @@ final class BlockPool {
                 var shelf = stripe.shelves[sizeClass];
                 while (shelf != null && shelf.count > 0 && freed < bytes) {
                     sink.free(shelf.addresses[--shelf.count]);
-                    shelf.lastUsers[shelf.count] = null;
                     stripe.keptBytes -= SizeClasses.bytes(sizeClass);
                     freed += SizeClasses.bytes(sizeClass);
+                }
+            }
+            for (var shelf : stripe.shelves) {
+                if (shelf != null) {
+                    // Accounts of a ledger that has ended are not kept.
+                    Arrays.fill(shelf.lastUsers, shelf.count, shelf.lastUsers.length, null);
                 }
             }
             stripe.uncover();

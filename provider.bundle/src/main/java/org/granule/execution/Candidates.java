@@ -23,8 +23,11 @@ final class Candidates implements ServiceListener {
     private final Filter filter;
     private final Runnable changed;
 
-    /** Services that are being unregistered, and are listed by the framework until that is done. */
-    private final Set<ServiceReference<?>> leaving = ConcurrentHashMap.newKeySet();
+    /**
+     * Numbers of services that are being unregistered, and may be listed by the framework until that is done. Not
+     * their references: one that is kept may keep the classes of its bundle.
+     */
+    private final Set<Long> leaving = ConcurrentHashMap.newKeySet();
 
     Candidates(BundleContext context, Filter filter, Runnable changed) {
         this.context = context;
@@ -51,8 +54,7 @@ final class Candidates implements ServiceListener {
     @Override
     public void serviceChanged(ServiceEvent event) {
         if (event.getType() == ServiceEvent.UNREGISTERING) {
-            leaving.removeIf(reference -> reference.getBundle() == null);
-            leaving.add(event.getServiceReference());
+            leaving.add(id(event.getServiceReference()));
         }
         changed.run();
     }
@@ -60,8 +62,10 @@ final class Candidates implements ServiceListener {
     /** What is there now, best first. */
     List<ServiceReference<DeviceAllocator>> present() {
         try {
-            return context.getServiceReferences(DeviceAllocator.class, filter.toString()).stream()
-                    .filter(reference -> !leaving.contains(reference))
+            var listed = context.getServiceReferences(DeviceAllocator.class, filter.toString());
+            leaving.retainAll(listed.stream().map(Candidates::id).toList());
+            return listed.stream()
+                    .filter(reference -> !leaving.contains(id(reference)))
                     .sorted(Comparator.reverseOrder())
                     .toList();
         } catch (InvalidSyntaxException e) {
@@ -79,8 +83,12 @@ final class Candidates implements ServiceListener {
         return best > next
                 ? "best ranking of " + sorted.size() + " matches: " + best + " before " + next
                 : "oldest of " + sorted.size() + " matches with ranking " + best + ": service "
-                        + sorted.get(0).getProperty(Constants.SERVICE_ID) + " before "
-                        + sorted.get(1).getProperty(Constants.SERVICE_ID);
+                        + id(sorted.get(0)) + " before " + id(sorted.get(1));
+    }
+
+    /** The framework's number of a service, never used again in its run. */
+    static Long id(ServiceReference<?> reference) {
+        return (Long) reference.getProperty(Constants.SERVICE_ID);
     }
 
     private static int ranking(ServiceReference<?> reference) {

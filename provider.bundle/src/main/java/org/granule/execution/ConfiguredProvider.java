@@ -59,7 +59,8 @@ public final class ConfiguredProvider implements ProviderStatus {
     private volatile Generation generation;
     private volatile ServiceReference<?> opening;
     private volatile Thread opener;
-    private volatile ServiceReference<?> refused;
+    /** The number of the service that could not be bound: a reference may keep its bundle's classes. */
+    private volatile Long refused;
     private volatile long number;
     private volatile String state = "WAITING";
     private volatile String reason = "";
@@ -164,7 +165,7 @@ public final class ConfiguredProvider implements ProviderStatus {
             return;
         }
         var best = present.getFirst();
-        if (best.equals(refused)) {
+        if (Candidates.id(best).equals(refused)) {
             return;
         }
         opener = Thread.currentThread();
@@ -181,7 +182,7 @@ public final class ConfiguredProvider implements ProviderStatus {
                 lost(best);
             }
         } catch (RuntimeException e) {
-            refused = best;
+            refused = Candidates.id(best);
             become("FAILED", e.getMessage());
         } finally {
             opening = null;
@@ -215,7 +216,7 @@ public final class ConfiguredProvider implements ProviderStatus {
             return;
         }
         become("DRAINING", why);
-        long left = current.end();
+        long left = current.end(plan.drain());
         generation = null;
         become(next, left == 0 ? why : why + "; " + left + " bytes of generation " + number + " are in quarantine");
     }

@@ -1,5 +1,6 @@
 package org.granule.execution;
 
+import java.time.Duration;
 import java.util.Hashtable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.granule.governor.AllocationRegistry;
@@ -107,18 +108,22 @@ final class Generation implements ServiceFactory<ExecutionProvider> {
         return context.registerService(ExecutionProvider.class.getName(), this, properties);
     }
 
-    /** Gives everything back and lets the allocator go; what cannot be given back is in quarantine then. */
-    long end() {
+    /**
+     * Gives everything back and lets the allocator go; what cannot be given back is in quarantine then.
+     *
+     * @param drain how long to wait for operations and fences
+     */
+    long end(Duration drain) {
         if (!ending.compareAndSet(false, true)) {
             // Somebody else ends it; wait until the memory is given back, since the allocator may be leaving.
-            return binding.close(plan.drain());
+            return binding.close(drain);
         }
         try {
             registration.unregister();
         } catch (IllegalStateException e) {
             // The framework did it already, because this bundle is stopping.
         }
-        long left = binding.close(plan.drain());
+        long left = binding.close(drain);
         letGo();
         return left;
     }

@@ -15,6 +15,9 @@ final class AddressSpace {
 
     private static final int CHUNK_SHIFT = 12;
 
+    /** No device has more; what is longer would only be refused after books for it were made. */
+    private static final long MAX_ADDRESSES = 1L << 48;
+
     /** One contiguous range from the driver, with the reservation that starts at each of its granules. */
     private static final class Arena {
         final long start;
@@ -70,24 +73,27 @@ final class AddressSpace {
         long found = cut(bytes, alignment);
         while (found < 0) {
             long room = alignment > 1L << shift ? bytes + alignment : bytes;
-            if (room < bytes) {
+            if (room < bytes || room > MAX_ADDRESSES) {
                 throw new DriverFaultException(
                         Kind.OUT_OF_MEMORY, "no address range of " + bytes + " bytes aligned to " + alignment);
             }
             long length = Math.max(room, arenaBytes);
-            var arena = new Arena(driver.reserve(length), length, shift);
-            lock.lock();
-            try {
-                var more = new Arena[arenas.length + 1];
-                System.arraycopy(arenas, 0, more, 0, arenas.length);
-                more[arenas.length] = arena;
-                arenas = more;
-            } finally {
-                lock.unlock();
-            }
+            add(new Arena(driver.reserve(length), length, shift));
             found = cut(bytes, alignment);
         }
         return found;
+    }
+
+    private void add(Arena arena) {
+        lock.lock();
+        try {
+            var more = new Arena[arenas.length + 1];
+            System.arraycopy(arenas, 0, more, 0, arenas.length);
+            more[arenas.length] = arena;
+            arenas = more;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private long cut(long bytes, long alignment) {
@@ -130,10 +136,24 @@ final class AddressSpace {
         return null;
     }
 
-    /** Gives arenas back to the driver in which nothing is taken, and returns how many remain. */
-    int freeWholeArenas() {
+    /** Gives arenas back to the driver in which nothing is taken. What the driver refuses stays for the next time. */
+    void freeWholeArenas() {
+        DriverFaultException first = null;
+        for (Arena arena : removeWholeArenas()) {
+            try {
+                driver.free(arena.start, arena.length);
+            } catch (DriverFaultException e) {
+                add(arena);
+                first = first == null ? e : first;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private List<Arena> removeWholeArenas() {
         List<Arena> whole = new ArrayList<>();
-        int left;
         lock.lock();
         try {
             List<Arena> stay = new ArrayList<>();
@@ -141,14 +161,10 @@ final class AddressSpace {
                 (arena.spans.freeBytes() == arena.length ? whole : stay).add(arena);
             }
             arenas = stay.toArray(Arena[]::new);
-            left = stay.size();
+            return whole;
         } finally {
             lock.unlock();
         }
-        for (Arena arena : whole) {
-            driver.free(arena.start, arena.length);
-        }
-        return left;
     }
 
     /** How many free spans there are; one for each arena when nothing is taken. */

@@ -8,7 +8,9 @@ import org.granule.memory.Extents;
 import org.granule.memory.InvalidRequestException;
 import org.granule.memory.ReleaseOutcome;
 import org.granule.memory.ReleaseOutcome.Complete;
+import org.granule.memory.ReleaseOutcome.Quarantined;
 import org.granule.memory.StaleTokenException;
+import org.granule.memory.UndoFailedException;
 
 /**
  * The parts of one engine, and what its three faces have in common: finding reservations, making them, and
@@ -47,11 +49,15 @@ final class Engine {
         return (bytes + granuleBytes - 1) & -granuleBytes;
     }
 
-    /** Makes a reservation that others can find by its address, with nothing committed. */
-    Reservation reserve(long bytes, long alignment, Extents extents, boolean block, Account account) {
+    static void requireAlignment(long alignment) {
         if (alignment <= 0 || Long.bitCount(alignment) != 1) {
             throw new InvalidRequestException("alignment " + alignment + " is not a power of two");
         }
+    }
+
+    /** Makes a reservation that others can find by its address, with nothing committed. */
+    Reservation reserve(long bytes, long alignment, Extents extents, boolean block, Account account) {
+        requireAlignment(alignment);
         long span = span(bytes);
         long address = addresses.take(span, alignment);
         var reservation = new Reservation(address, bytes, span, granuleBytes, extents, block, account);
@@ -78,12 +84,14 @@ final class Engine {
                 mapper.map(reservation, missing, Access.READ_WRITE);
             }
         } catch (RuntimeException e) {
+            long left = 0;
             for (Mapping mapping : missing) {
-                if (reservation.table.get(mapping.first()) == null) {
-                    memory.untake(mapping.extent(), mapping.extent().isFresh());
+                if (reservation.table.get(mapping.first()) == null
+                        && memory.untake(mapping.extent(), mapping.extent().isFresh()) != null) {
+                    left += mapping.extent().bytes;
                 }
             }
-            throw e;
+            throw notUndone(left, e);
         }
         reservation.committed.add(offset, offset + length);
     }
@@ -108,6 +116,16 @@ final class Engine {
         }
     }
 
+    /** What to throw when a request failed: the first error, or that bytes which it took could not be given back. */
+    static RuntimeException notUndone(long left, RuntimeException first) {
+        return left == 0 || first instanceof UndoFailedException
+                ? first
+                : new UndoFailedException(
+                        left + " bytes of a request that failed could not be given back and are in quarantine: "
+                                + first.getMessage(),
+                        first);
+    }
+
     void requireUsable(Reservation reservation, Mapping mapping) {
         if (mapping.stuck()) {
             throw new InvalidRequestException("0x" + Long.toHexString(reservation.addressOf(mapping.first())) + " with "
@@ -128,7 +146,12 @@ final class Engine {
         return found;
     }
 
-    /** Takes a reservation apart and gives its addresses back, if nothing of it is stuck. */
+    /** Takes a reservation apart whose request failed; returns what to throw. */
+    RuntimeException undone(Reservation reservation, RuntimeException first) {
+        return dissolve(reservation) instanceof Quarantined left ? notUndone(left.ownedBytes(), first) : first;
+    }
+
+    /** Takes a reservation apart and gives its addresses back, unless something of it is in quarantine. */
     ReleaseOutcome dissolve(Reservation reservation) {
         reservation.turn.lock();
         try {
@@ -139,12 +162,15 @@ final class Engine {
             reservation.committed.clear();
             addresses.note(reservation.address, null);
             if (reservation.isTainted()) {
-                return outcome instanceof Complete complete
-                        ? new ReleaseOutcome.Quarantined(
-                                complete.unmappedBytes(), reservation.mappedBytes(), residues.lastCause())
+                long stuck = reservation.mappedBytes();
+                return outcome instanceof Complete complete && stuck > 0
+                        ? new Quarantined(complete.unmappedBytes(), stuck, reservation.taintedBy())
                         : outcome;
             }
-            addresses.give(reservation.address, reservation.span);
+            if (outcome instanceof Complete) {
+                // Whoever learns that it is in quarantine relies on its addresses not coming again.
+                addresses.give(reservation.address, reservation.span);
+            }
             return outcome;
         } finally {
             reservation.turn.unlock();

@@ -134,10 +134,15 @@ final class GuardedDriver {
         }
     }
 
-    private void requireDevice(String call) {
+    /** Refuses what would need the device, before anything is done for it. */
+    void requireWorking(String what) {
         if (state != State.WORKING) {
-            throw lost(call);
+            throw lost(what);
         }
+    }
+
+    private void requireDevice(String call) {
+        requireWorking(call);
         calls.increment();
     }
 

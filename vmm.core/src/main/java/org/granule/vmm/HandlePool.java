@@ -54,16 +54,25 @@ final class HandlePool {
         }
     }
 
-    /** Keeps a handle, or refuses when the bound would be passed. */
-    boolean offer(Extent extent) {
+    /** Sets room aside for a handle to come, or refuses when the bound would be passed. */
+    boolean admit(long size) {
         lock.lock();
         try {
-            if (extent.bytes > boundBytes - bytes) {
+            if (size > boundBytes - bytes) {
                 return false;
             }
-            bySize.computeIfAbsent(extent.bytes, size -> new ArrayDeque<>()).addLast(extent);
-            bytes += extent.bytes;
+            bytes += size;
             return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Keeps a handle that was admitted. */
+    void add(Extent extent) {
+        lock.lock();
+        try {
+            bySize.computeIfAbsent(extent.bytes, size -> new ArrayDeque<>()).addLast(extent);
         } finally {
             lock.unlock();
         }

@@ -88,8 +88,17 @@ final class KeptBlocks {
         return null;
     }
 
-    /** Keeps a block, or refuses when there is no room. */
+    /** Keeps a block and moves its charge to the idle account, or refuses when there is no room. */
     boolean offer(Reservation block) {
+        return add(block, true);
+    }
+
+    /** Keeps a block again that was just taken and is charged to the idle account, if there is still room. */
+    boolean putBack(Reservation block) {
+        return add(block, false);
+    }
+
+    private boolean add(Reservation block, boolean charged) {
         int home = home();
         for (int i = 0; i < stripes.length; i++) {
             var stripe = stripes[home + i & stripes.length - 1];
@@ -98,6 +107,10 @@ final class KeptBlocks {
             }
             try {
                 if (stripe.size < DEPTH && block.span <= boundPerStripe - stripe.bytes) {
+                    if (charged) {
+                        // Before anybody can find it; once it is certain to be kept, since the way back may be refused.
+                        block.account().moveTo(block.account().idle(), block.span, block.span);
+                    }
                     stripe.blocks[stripe.size++] = block;
                     stripe.bytes += block.span;
                     return true;

@@ -124,16 +124,18 @@ final class Mapper {
                 reservation.table.remove(mapping);
             }
             for (Mapping mapping : run) {
-                if (mapping.extent().dropUse()) {
-                    left += memory.give(mapping.extent());
+                if (!mapping.extent().dropUse()) {
+                    continue;
+                }
+                var error = memory.give(mapping.extent());
+                if (error != null) {
+                    left += mapping.extent().bytes;
+                    cause = cause == null ? error : cause;
                 }
             }
         }
         if (left == 0) {
             return unmapped == 0 ? ReleaseOutcome.Complete.NOTHING_UNMAPPED : new ReleaseOutcome.Complete(unmapped);
-        }
-        if (cause == null) {
-            cause = residues.lastCause();
         }
         return new ReleaseOutcome.Quarantined(unmapped, left, cause);
     }
@@ -142,6 +144,7 @@ final class Mapper {
     void settle(Residues.Residue residue) {
         driver.unmap(residue.address(), residue.extent().bytes);
         residue.reservation().account().refund(0, residue.extent().bytes);
+        residue.reservation().addMapped(-residue.extent().bytes);
     }
 
     private void stick(Reservation reservation, Mapping mapping, MemoryException cause) {

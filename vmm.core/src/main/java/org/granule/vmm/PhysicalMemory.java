@@ -1,8 +1,10 @@
 package org.granule.vmm;
 
+import java.util.function.LongUnaryOperator;
 import org.granule.memory.Account;
 import org.granule.memory.BudgetExceededException;
 import org.granule.memory.DriverFaultException;
+import org.granule.memory.MemoryException;
 
 /**
  * Physical handles from the pool or the driver, always charged to somebody: to the account that uses them, or
@@ -14,14 +16,23 @@ final class PhysicalMemory {
     private final HandlePool pool;
     private final Residues residues;
 
+    /** Gives idle memory back when it is short, of which there may be more than unmapped handles. */
+    private LongUnaryOperator spare = this::trim;
+
     PhysicalMemory(GuardedDriver driver, HandlePool pool, Residues residues) {
         this.driver = driver;
         this.pool = pool;
         this.residues = residues;
     }
 
+    /** Sets who gives idle memory back when it is short; once, before the first request. */
+    void spare(LongUnaryOperator trim) {
+        spare = trim;
+    }
+
     /** Takes a handle with one use, charged as owned. */
     Extent take(long bytes, Account account) {
+        driver.requireWorking("commit");
         var idle = pool.take(bytes, account);
         if (idle != null) {
             try {
@@ -43,29 +54,28 @@ final class PhysicalMemory {
         }
     }
 
-    /** Undoes {@link #take}: nothing was done with the handle. */
-    void untake(Extent extent, boolean fresh) {
+    /** Undoes {@link #take}: nothing was done with the handle. Returns the error when it stays owned, or null. */
+    MemoryException untake(Extent extent, boolean fresh) {
         if (fresh || driver.isLost()) {
-            destroy(extent);
-        } else {
-            keep(extent);
-            pool.putBack(extent);
+            return destroy(extent);
         }
+        keep(extent);
+        pool.putBack(extent);
+        return null;
     }
 
     /**
-     * Gives a handle up that is mapped nowhere and whose last use has gone; returns bytes that stay owned. Memory
-     * of the idle account was being kept, and goes for good.
+     * Gives a handle up that is mapped nowhere and whose last use has gone. Memory of the idle account was being
+     * kept, and goes for good.
+     *
+     * @return the error when the handle stays owned, in quarantine, or null
      */
-    long give(Extent extent) {
+    MemoryException give(Extent extent) {
         var owner = extent.owner();
-        if (!driver.isLost() && owner != owner.idle()) {
+        if (!driver.isLost() && owner != owner.idle() && pool.admit(extent.bytes)) {
             keep(extent);
-            if (pool.offer(extent)) {
-                return 0;
-            }
-            extent.owner().moveTo(owner, extent.bytes, 0);
-            extent.charge(owner);
+            pool.add(extent);
+            return null;
         }
         return destroy(extent);
     }
@@ -78,7 +88,9 @@ final class PhysicalMemory {
             if (idle == null) {
                 break;
             }
-            trimmed += idle.bytes - destroy(idle);
+            if (destroy(idle) == null) {
+                trimmed += idle.bytes;
+            }
         }
         return trimmed;
     }
@@ -100,24 +112,24 @@ final class PhysicalMemory {
         extent.charge(idle);
     }
 
-    private long destroy(Extent extent) {
+    private MemoryException destroy(Extent extent) {
         try {
             driver.release(extent.handle, extent.bytes);
         } catch (DriverFaultException e) {
             residues.stillOwned(extent, e);
-            return extent.bytes;
+            return e;
         }
         extent.owner().refund(extent.bytes, 0);
-        return 0;
+        return null;
     }
 
-    /** Charges; idle handles of this device make room when it is the device's own limit that stands in the way. */
+    /** Charges; idle memory of this device makes room when it is the device's own limit that stands in the way. */
     private void charge(Account account, long bytes) {
         try {
             account.charge(bytes, 0);
         } catch (BudgetExceededException e) {
             long missing = bytes - e.availableBytes();
-            if (!e.limitedBy().equals(account.device().toString()) || trim(missing) < missing) {
+            if (!e.limitedBy().equals(account.device().toString()) || spare.applyAsLong(missing) < missing) {
                 throw e;
             }
             account.charge(bytes, 0);
@@ -128,7 +140,7 @@ final class PhysicalMemory {
         try {
             return driver.create(bytes);
         } catch (DriverFaultException e) {
-            if (e.kind() != DriverFaultException.Kind.OUT_OF_MEMORY || trim(bytes) < bytes) {
+            if (e.kind() != DriverFaultException.Kind.OUT_OF_MEMORY || spare.applyAsLong(bytes) == 0) {
                 throw e;
             }
             return driver.create(bytes);

@@ -1,9 +1,11 @@
 package org.granule.vmm;
 
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.granule.memory.Account;
 import org.granule.memory.Extents;
 import org.granule.memory.InvalidRequestException;
+import org.granule.memory.MemoryException;
 import org.granule.memory.StaleTokenException;
 
 /**
@@ -29,9 +31,12 @@ final class Reservation {
 
     private final int shift;
     private Account account;
-    private long mappedBytes;
-    /** Once part of it is stuck, its addresses never return. */
-    private boolean tainted;
+    /** Also changed by who settles what is stuck, without the turn. */
+    private final AtomicLong mappedBytes = new AtomicLong();
+    /** Why part of it is stuck; once set, its addresses never return. */
+    private MemoryException tainted;
+    /** Whether memory was ever mapped into it that is not its own. */
+    private boolean attached;
 
     private volatile boolean live = true;
 
@@ -107,18 +112,31 @@ final class Reservation {
     }
 
     long mappedBytes() {
-        return mappedBytes;
+        return mappedBytes.get();
     }
 
     void addMapped(long bytes) {
-        mappedBytes += bytes;
+        mappedBytes.addAndGet(bytes);
     }
 
     boolean isTainted() {
+        return tainted != null;
+    }
+
+    /** The first error that left part of it stuck, or null. */
+    MemoryException taintedBy() {
         return tainted;
     }
 
-    void taint() {
-        tainted = true;
+    void taint(MemoryException cause) {
+        tainted = tainted == null ? cause : tainted;
+    }
+
+    boolean wasAttached() {
+        return attached;
+    }
+
+    void attached() {
+        attached = true;
     }
 }

@@ -29,7 +29,7 @@ final class Residues {
 
     /** Notes a mapping that would not go. Its use of the handle stays. */
     void stillMapped(Reservation reservation, Mapping mapping, MemoryException cause) {
-        reservation.taint();
+        reservation.taint(cause);
         boolean only = !mapping.extent().isShared();
         if (only) {
             mapping.extent().owner().quarantine(mapping.extent().bytes);
@@ -58,16 +58,6 @@ final class Residues {
             var all = List.copyOf(residues);
             residues.clear();
             return all;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** The error that led to the youngest entry. */
-    MemoryException lastCause() {
-        lock.lock();
-        try {
-            return residues.getLast().cause();
         } finally {
             lock.unlock();
         }

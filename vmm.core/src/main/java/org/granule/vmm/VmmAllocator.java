@@ -55,6 +55,7 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
         kept = new KeptBlocks(settings.keptBytes(), 2 * Runtime.getRuntime().availableProcessors());
         backing = new VmmBacking(engine);
         sharing = new VmmSharing(engine);
+        engine.memory.spare(this::trim);
     }
 
     @Override
@@ -84,7 +85,9 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
 
     @Override
     public long allocate(long bytes, long alignment, Account account) {
+        Engine.requireAlignment(alignment);
         long span = engine.span(bytes);
+        engine.driver.requireWorking("allocate");
         var block = kept.take(span, alignment, account);
         if (block != null) {
             return reuse(block, account);
@@ -94,8 +97,7 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
         try {
             engine.commit(reservation, 0, span);
         } catch (RuntimeException e) {
-            engine.dissolve(reservation);
-            throw e;
+            throw engine.undone(reservation, e);
         } finally {
             reservation.turn.unlock();
         }
@@ -108,7 +110,9 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
         try {
             idle.moveTo(account, block.span, block.span);
         } catch (RuntimeException e) {
-            discard(block);
+            if (!kept.putBack(block)) {
+                discard(block);
+            }
             throw e;
         }
         if (before != account) {
@@ -116,8 +120,7 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
                 engine.driver.scrub(block.address, block.span);
             } catch (RuntimeException e) {
                 account.moveTo(idle, block.span, block.span);
-                discard(block);
-                throw e;
+                throw Engine.notUndone(block.span - discard(block), e);
             }
             for (var mapping : mappings(block)) {
                 mapping.extent().writtenBy(account);
@@ -138,25 +141,26 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
         }
         if (reservation.block && !engine.driver.isLost() && mayKeep(reservation)) {
             reservation.end();
-            var owner = reservation.account();
-            owner.moveTo(owner.idle(), reservation.span, reservation.span);
             if (kept.offer(reservation)) {
                 return ReleaseOutcome.Complete.NOTHING_UNMAPPED;
             }
-            owner.idle().moveTo(owner, reservation.span, reservation.span);
+            reservation.handTo(reservation.account());
         }
         return engine.dissolve(reservation);
     }
 
-    /** A block may stay mapped when it is whole: nothing of it was decommitted or is stuck. */
+    /** A block may stay mapped when it is whole and its own: nothing of it is decommitted, stuck or a prefix. */
     private static boolean mayKeep(Reservation block) {
-        return block.mappedBytes() == block.span && !block.isTainted() && block.committed.covers(0, block.span);
+        return block.mappedBytes() == block.span
+                && !block.isTainted()
+                && !block.wasAttached()
+                && block.committed.covers(0, block.span);
     }
 
     @Override
     public long trim(long bytes) {
         long trimmed = engine.memory.trim(bytes);
-        while (trimmed < bytes) {
+        while (trimmed < bytes && !engine.driver.isOutOfReach()) {
             var block = kept.evict();
             if (block == null) {
                 break;

@@ -36,8 +36,7 @@ final class VmmBacking implements VirtualBacking {
                 engine.commit(reservation, committed.offset(i), committed.length(i));
             }
         } catch (RuntimeException e) {
-            engine.dissolve(reservation);
-            throw e;
+            throw engine.undone(reservation, e);
         } finally {
             reservation.turn.unlock();
         }

@@ -79,6 +79,7 @@ final class VmmSharing implements SharedMapping {
             if (!shared.use()) {
                 throw ended(prefix);
             }
+            reservation.attached();
             var mappings = new ArrayList<Mapping>(shared.extents().size());
             for (var extent : shared.extents()) {
                 mappings.add(new Mapping(extent, first + mappings.size(), 1, shared, false));
@@ -108,10 +109,13 @@ final class VmmSharing implements SharedMapping {
             try {
                 reservation.requireLive();
                 var mappings = mappingsOf(prefix, reservation, offset);
-                long end = reservation.sizeOf(mappings.getLast().end());
                 var outcome = engine.mapper.unmap(reservation, mappings, true);
                 if (!(outcome instanceof ReleaseOutcome.Failed)) {
-                    reservation.committed.remove(offset, end);
+                    // Granule by granule: what was privatised between them stays.
+                    for (Mapping mapping : mappings) {
+                        reservation.committed.remove(
+                                reservation.sizeOf(mapping.first()), reservation.sizeOf(mapping.end()));
+                    }
                 }
                 return outcome;
             } finally {
@@ -147,14 +151,15 @@ final class VmmSharing implements SharedMapping {
         }
         prefixes.remove(prefix);
         long left = 0;
+        MemoryException cause = null;
         for (var extent : shared.extents()) {
-            if (extent.dropUse()) {
-                left += engine.memory.give(extent);
+            var error = extent.dropUse() ? engine.memory.give(extent) : null;
+            if (error != null) {
+                left += extent.bytes;
+                cause = cause == null ? error : cause;
             }
         }
-        return left == 0
-                ? ReleaseOutcome.Complete.NOTHING_UNMAPPED
-                : new ReleaseOutcome.Quarantined(0, left, engine.residues.lastCause());
+        return left == 0 ? ReleaseOutcome.Complete.NOTHING_UNMAPPED : new ReleaseOutcome.Quarantined(0, left, cause);
     }
 
     @Override
@@ -164,61 +169,97 @@ final class VmmSharing implements SharedMapping {
         try {
             reservation.requireLive();
             reservation.requireWholeGranules(offset, length);
-            long to = reservation.endGranule(offset, length);
-            for (var mapping : engine.mapped(reservation, reservation.firstGranule(offset), to)) {
-                if (mapping.isReadOnly()) {
-                    privatise(reservation, mapping);
-                }
+            var shared = engine.mapped(
+                    reservation, reservation.firstGranule(offset), reservation.endGranule(offset, length));
+            shared.removeIf(mapping -> !mapping.isReadOnly());
+            if (!shared.isEmpty()) {
+                privatise(reservation, shared);
             }
         } finally {
             reservation.turn.unlock();
         }
     }
 
-    /** Copies beside the place first, so that the granule is missing only between the last two steps. */
-    private void privatise(Reservation reservation, Mapping shared) {
-        long bytes = shared.extent().bytes;
-        var copy = engine.memory.take(bytes, reservation.account());
-        var own = new Mapping(copy, shared.first(), shared.count(), null, false);
-        shared.extent().use();
+    /** Copies beside the place first, so that the granules are missing only between the last two steps. */
+    private void privatise(Reservation reservation, List<Mapping> shared) {
+        var own = new ArrayList<Mapping>(shared.size());
+        shared.forEach(mapping -> mapping.extent().use());
         try {
-            copyBeside(reservation.account(), copy, reservation.addressOf(shared.first()));
+            for (Mapping mapping : shared) {
+                var copy = engine.memory.take(mapping.extent().bytes, reservation.account());
+                own.add(new Mapping(copy, mapping.first(), mapping.count(), null, false));
+                copyBeside(reservation.account(), copy, reservation.addressOf(mapping.first()));
+            }
             replace(reservation, shared, own);
         } catch (RuntimeException e) {
-            if (reservation.table.get(own.first()) == null
-                    || reservation.table.get(own.first()).extent() != copy) {
-                engine.memory.untake(copy, false);
-            }
-            throw e;
+            throw Engine.notUndone(giveUp(reservation, own), e);
         } finally {
-            drop(shared.extent());
+            shared.forEach(mapping -> drop(mapping.extent()));
         }
     }
 
-    /** Puts the copy in the place of the shared granule, or the shared granule back. */
-    private void replace(Reservation reservation, Mapping shared, Mapping own) {
-        switch (engine.mapper.unmap(reservation, List.of(shared), true)) {
-            case ReleaseOutcome.Complete complete -> {}
-            case ReleaseOutcome.Failed failed -> throw failed.cause();
-            case ReleaseOutcome.Quarantined left -> throw left.cause();
-        }
-        try {
-            engine.mapper.map(reservation, List.of(own), Access.READ_WRITE);
-        } catch (RuntimeException e) {
-            shared.extent().use();
-            try {
-                engine.mapper.map(reservation, List.of(shared), Access.READ);
-            } catch (RuntimeException again) {
-                drop(shared.extent());
-                long start = reservation.sizeOf(shared.first());
-                reservation.committed.remove(start, start + shared.extent().bytes);
-                again.addSuppressed(e);
-                throw new UndoFailedException(
-                        shared.extent().bytes + " shared bytes at offset " + start
-                                + " could be mapped neither as a copy nor as before; the range is not committed now",
-                        again);
+    /** Gives copies up that are not in their places; returns bytes that could not be given back. */
+    private long giveUp(Reservation reservation, List<Mapping> copies) {
+        long left = 0;
+        for (Mapping mapping : copies) {
+            var copy = mapping.extent();
+            var there = reservation.table.get(mapping.first());
+            // What could not be unmapped beside its place has a use of its own, and goes when that is settled.
+            if (there == null || there.extent() != copy) {
+                boolean gone = copy.dropUse() && engine.memory.untake(copy, copy.isFresh()) == null;
+                left += gone ? 0 : copy.bytes;
             }
-            throw e;
+        }
+        return left;
+    }
+
+    /** Puts copies in the places of shared granules, all or none. */
+    private void replace(Reservation reservation, List<Mapping> shared, List<Mapping> own) {
+        MemoryException error;
+        switch (engine.mapper.unmap(reservation, shared, true)) {
+            case ReleaseOutcome.Failed failed -> throw failed.cause();
+            case ReleaseOutcome.Quarantined left -> error = left.cause();
+            case ReleaseOutcome.Complete complete -> {
+                try {
+                    engine.mapper.map(reservation, own, Access.READ_WRITE);
+                    return;
+                } catch (MemoryException e) {
+                    error = e;
+                }
+            }
+        }
+        restore(reservation, shared, error);
+        throw error;
+    }
+
+    /** Puts shared granules back in their places; fails when one of them cannot be. */
+    private void restore(Reservation reservation, List<Mapping> shared, MemoryException error) {
+        var back = new ArrayList<>(shared);
+        back.removeIf(mapping -> reservation.table.get(mapping.first()) != null);
+        back.forEach(mapping -> mapping.extent().use());
+        try {
+            engine.mapper.map(reservation, back, Access.READ);
+        } catch (MemoryException again) {
+            error.addSuppressed(again);
+            for (Mapping mapping : back) {
+                if (reservation.table.get(mapping.first()) == null) {
+                    drop(mapping.extent());
+                }
+            }
+        }
+        long lost = 0;
+        for (Mapping mapping : shared) {
+            if (reservation.table.get(mapping.first()) != mapping) {
+                long start = reservation.sizeOf(mapping.first());
+                reservation.committed.remove(start, start + mapping.extent().bytes);
+                lost += mapping.extent().bytes;
+            }
+        }
+        if (lost > 0) {
+            throw new UndoFailedException(
+                    lost + " shared bytes at 0x" + Long.toHexString(reservation.address) + " could be mapped neither as"
+                            + " copies nor as before; they are not committed now: " + error.getMessage(),
+                    error);
         }
     }
 
