@@ -73,6 +73,17 @@ public interface VirtualBacking {
     long committedBytes(long address);
 
     /**
+     * Returns how much of it the reservation brought into being: without what is mapped from prefixes, which
+     * others own as well.
+     *
+     * @param address the reservation
+     * @return owned bytes, whole granules, at most {@link #committedBytes}
+     */
+    default long ownedBytes(long address) {
+        return committedBytes(address);
+    }
+
+    /**
      * Returns what committing a set of ranges would map where nothing is committed yet. It is never below
      * what {@link #commit} then charges: the union of the granules that the ranges touch.
      *

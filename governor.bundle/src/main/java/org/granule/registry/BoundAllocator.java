@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.granule.governor.AllocationDTO;
@@ -52,7 +51,7 @@ final class BoundAllocator implements Binding {
     private final PendingReleases pending;
     private final ConcurrentHashMap<Long, Owner> owners = new ConcurrentHashMap<>();
     private final AtomicLong ownerNumbers = new AtomicLong();
-    private final CopyOnWriteArrayList<AllocationDTO> residues = new CopyOnWriteArrayList<>();
+    private final Leftovers leftovers = new Leftovers();
 
     private final CompletableFuture<Void> hasEnded = new CompletableFuture<>();
     private volatile Thread closer;
@@ -75,7 +74,7 @@ final class BoundAllocator implements Binding {
         this.charges = allocator.charges();
         this.slots = new SlotTable(identity.firstGeneration());
         this.tokens = new Tokens(identity.number(), identity.holder(), registry, slots);
-        this.giveback = new Giveback(allocator, slots);
+        this.giveback = new Giveback(allocator, slots, leftovers);
         this.prefixes = new Prefixes(allocator, tokens, this::noted);
         this.pending = new PendingReleases("granule-fences-" + identity.holder(), giveback::release);
     }
@@ -301,11 +300,16 @@ final class BoundAllocator implements Binding {
         if (!charges) {
             owner.account.refund(bytes, bytes);
         }
-        if (address != 0) {
+        if (address == 0) {
+            return;
+        }
+        try {
             var outcome = allocator.release(address, bytes, alignment, owner.account);
             if (!(outcome instanceof Complete)) {
                 allocator.noteFault("did not take back 0x" + Long.toHexString(address) + ": " + outcome);
             }
+        } catch (MemoryException e) {
+            allocator.noteFault("did not take back 0x" + Long.toHexString(address) + ": " + e.getMessage());
         }
     }
 
@@ -324,16 +328,29 @@ final class BoundAllocator implements Binding {
         return giveback.release(slot);
     }
 
+    /** What waits is waited for by the end of the binding, so its call is too. */
     CompletionStage<ReleaseOutcome> releaseAfter(Owner owner, long token, Fence fence) {
-        var slot = tokens.seize(owner, token);
-        boolean passed;
+        if (owner.hasEnded()) {
+            throw Faults.stale(token);
+        }
+        int lane = enter();
         try {
-            passed = fence.passed();
+            var slot = tokens.seize(owner, token);
+            return hasPassed(fence, slot)
+                    ? CompletableFuture.completedStage(giveback.release(slot))
+                    : pending.add(slot, fence);
+        } finally {
+            leave(lane);
+        }
+    }
+
+    private static boolean hasPassed(Fence fence, Slot slot) {
+        try {
+            return fence.passed();
         } catch (RuntimeException | Error e) {
             slot.publish(Slot.LIVE);
             throw new InvalidRequestException("the fence threw " + e + "; nothing was released");
         }
-        return passed ? CompletableFuture.completedStage(giveback.release(slot)) : pending.add(slot, fence);
     }
 
     /** Releases a slot that is in quarantine as a whole. */
@@ -424,7 +441,7 @@ final class BoundAllocator implements Binding {
             dto.state = AllocationDTO.QUARANTINED;
             dto.ownedBytes = left.ownedBytes();
             dto.reason = left.cause().getMessage();
-            residues.add(dto);
+            leftovers.add(slot, dto);
         }
         return outcome;
     }
@@ -554,8 +571,7 @@ final class BoundAllocator implements Binding {
     private long quarantinedBytes() {
         long[] sum = new long[1];
         slots.forEach(slot -> sum[0] += slot.phase() == Slot.QUARANTINED ? slot.ownedBytes : 0);
-        residues.forEach(residue -> sum[0] += residue.ownedBytes);
-        return sum[0];
+        return sum[0] + leftovers.bytes();
     }
 
     // What the registry needs
@@ -605,7 +621,7 @@ final class BoundAllocator implements Binding {
                 all.add(dto);
             }
         });
-        all.addAll(residues);
+        all.addAll(leftovers.list());
     }
 
     private AllocationDTO describe(Slot slot) {

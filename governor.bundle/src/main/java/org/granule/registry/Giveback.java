@@ -13,22 +13,29 @@ final class Giveback {
 
     private final GuardedAllocator allocator;
     private final SlotTable slots;
+    private final Leftovers leftovers;
 
-    Giveback(GuardedAllocator allocator, SlotTable slots) {
+    Giveback(GuardedAllocator allocator, SlotTable slots, Leftovers leftovers) {
         this.allocator = allocator;
         this.slots = slots;
+        this.leftovers = leftovers;
     }
 
     /** Releases a slot in exclusive use. */
     ReleaseOutcome release(Slot slot) {
         var account = slot.owner.account;
         ReleaseOutcome outcome;
-        if (slot.kind == Slot.Kind.PREFIX) {
-            outcome = allocator.retire(slot.prefix, slot.bytes);
-        } else if (slot.address == 0) {
-            outcome = Complete.NOTHING_UNMAPPED;
-        } else {
-            outcome = allocator.release(slot.address, slot.bytes, slot.alignment, account);
+        try {
+            if (slot.kind == Slot.Kind.PREFIX) {
+                outcome = allocator.retire(slot.prefix);
+            } else if (slot.address == 0) {
+                outcome = Complete.NOTHING_UNMAPPED;
+            } else {
+                outcome = allocator.release(slot.address, slot.bytes, slot.alignment, account);
+            }
+        } catch (MemoryException e) {
+            // Nobody can say how far it got. An operator may have it tried again.
+            return setAside(slot, e);
         }
         conclude(slot, account, outcome);
         return outcome;
@@ -44,6 +51,7 @@ final class Giveback {
                 if (slot.kind == Slot.Kind.RESERVATION) {
                     account.reserved(-slot.bytes);
                 }
+                leftovers.forget(slot);
                 slots.free(slot);
             }
             case Failed failed -> slot.publish(Slot.LIVE);
@@ -53,6 +61,8 @@ final class Giveback {
                     account.refund(slot.bytes - owned, Math.min(left.unmappedBytes(), slot.bytes));
                     account.quarantine(owned);
                 }
+                // What the allocator says now includes what earlier operations left.
+                leftovers.forget(slot);
                 slot.ownedBytes = left.ownedBytes();
                 slot.whole = false;
                 slot.reason = left.cause().getMessage();
@@ -63,13 +73,17 @@ final class Giveback {
 
     /** Puts a slot in exclusive use into quarantine as it is. */
     ReleaseOutcome setAside(Slot slot, String reason) {
+        return setAside(slot, new MemoryException(ErrorCode.IN_USE, reason));
+    }
+
+    private ReleaseOutcome setAside(Slot slot, MemoryException cause) {
         long owned = ownedBytes(slot);
         slot.owner.account.quarantine(owned);
         slot.ownedBytes = owned;
         slot.whole = true;
-        slot.reason = reason;
+        slot.reason = cause.getMessage();
         slot.publish(Slot.QUARANTINED);
-        return new Quarantined(0, owned, new MemoryException(ErrorCode.IN_USE, reason));
+        return new Quarantined(0, owned, cause);
     }
 
     /** Puts a slot that somebody touches for too long into quarantine as it is; false when it is not live any more. */
@@ -102,7 +116,7 @@ final class Giveback {
             return 0;
         }
         try {
-            return allocator.hasBacking() ? allocator.committedBytes(slot.address) : slot.bytes;
+            return allocator.hasBacking() ? allocator.ownedBytes(slot.address) : slot.bytes;
         } catch (MemoryException e) {
             // The allocator cannot tell, which is counted as its fault; the length is the best there is.
             return slot.bytes;

@@ -105,14 +105,18 @@ final class GuardedAllocator {
         }
     }
 
+    /** Releases; an error means that nobody can say how far it got. */
     ReleaseOutcome release(long address, long bytes, long alignment, LedgerAccount account) {
         ReleaseOutcome outcome;
         try {
             outcome = allocator.release(address, bytes, alignment, account);
         } catch (RuntimeException | Error e) {
-            return new Quarantined(0, bytes, contained("release", e));
+            throw contained("release", e);
         }
-        return outcome == null ? new Quarantined(0, bytes, broken("answered null from release")) : outcome;
+        if (outcome == null) {
+            throw broken("answered null from release");
+        }
+        return outcome;
     }
 
     long trim(long bytes) {
@@ -156,6 +160,11 @@ final class GuardedAllocator {
     long committedBytes(long address) {
         var facet = backing();
         return inside("committedBytes", () -> facet.committedBytes(address));
+    }
+
+    long ownedBytes(long address) {
+        var facet = backing();
+        return inside("ownedBytes", () -> facet.ownedBytes(address));
     }
 
     long estimate(Ranges ranges) {
@@ -208,9 +217,10 @@ final class GuardedAllocator {
         return outcome("unmap", () -> facet.unmap(prefix, address, offset), atStake);
     }
 
-    ReleaseOutcome retire(long prefix, long atStake) {
+    /** Retires a prefix; an error means that nobody can say how far it got. */
+    ReleaseOutcome retire(long prefix) {
         var facet = sharing();
-        return outcome("retire", () -> facet.retire(prefix), atStake);
+        return inside("retire", () -> facet.retire(prefix));
     }
 
     void privatise(long address, long offset, long length) {

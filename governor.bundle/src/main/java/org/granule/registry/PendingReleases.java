@@ -98,12 +98,20 @@ final class PendingReleases {
     }
 
     private void settle(Waiting entry, Function<Slot, ReleaseOutcome> how) {
-        if (entry.slot.seizeFrom(Slot.PENDING)) {
-            var outcome = how.apply(entry.slot);
-            waiting.remove(entry);
-            // On a thread of its own: what users do with the outcome must not hold others back.
-            Thread.startVirtualThread(() -> entry.result.complete(outcome));
+        if (!entry.slot.seizeFrom(Slot.PENDING)) {
+            return;
         }
+        Runnable tell;
+        try {
+            var outcome = how.apply(entry.slot);
+            tell = () -> entry.result.complete(outcome);
+        } catch (RuntimeException | Error e) {
+            // The others must not wait for ever because of one.
+            tell = () -> entry.result.completeExceptionally(e);
+        }
+        waiting.remove(entry);
+        // On a thread of its own: what users do with the outcome must not hold others back.
+        Thread.startVirtualThread(tell);
     }
 
     private static boolean hasPassed(Fence fence) {

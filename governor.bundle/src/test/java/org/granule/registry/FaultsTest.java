@@ -130,9 +130,13 @@ class FaultsTest {
             });
             bench.checkLedger(64, 64, 64);
             assertThatThrownBy(() -> session.release(token)).isInstanceOf(StaleTokenException.class);
-            assertThatThrownBy(() -> bench.registry.settle(token))
-                    .as("nobody knows how far it got")
-                    .isInstanceOf(NotSupportedException.class);
+            assertThat(bench.registry.settle(token)).as("still throwing").isInstanceOf(Quarantined.class);
+            bench.checkLedger(64, 64, 64);
+            allocator.inside = () -> {};
+            assertThat(bench.registry.settle(token))
+                    .as("an operator tries again")
+                    .isInstanceOf(Complete.class);
+            bench.checkLedger(0, 0, 0);
         }
     }
 

@@ -162,19 +162,26 @@ final class Engine {
             reservation.committed.clear();
             addresses.note(reservation.address, null);
             if (reservation.isTainted()) {
-                long stuck = reservation.mappedBytes();
-                return outcome instanceof Complete complete && stuck > 0
-                        ? new Quarantined(complete.unmappedBytes(), stuck, reservation.taintedBy())
-                        : outcome;
+                return left(reservation, outcome);
             }
-            if (outcome instanceof Complete) {
-                // Whoever learns that it is in quarantine relies on its addresses not coming again.
-                addresses.give(reservation.address, reservation.span);
-            }
+            addresses.give(reservation.address, reservation.span);
             return outcome;
         } finally {
             reservation.turn.unlock();
         }
+    }
+
+    /** All that a reservation leaves in quarantine, also from before. Its addresses do not come again. */
+    private static ReleaseOutcome left(Reservation reservation, ReleaseOutcome outcome) {
+        long unmapped =
+                switch (outcome) {
+                    case Complete complete -> complete.unmappedBytes();
+                    case Quarantined quarantined -> quarantined.unmappedBytes();
+                    case ReleaseOutcome.Failed failed -> 0;
+                };
+        return reservation.leftBytes() == 0
+                ? outcome
+                : new Quarantined(unmapped, reservation.leftBytes(), reservation.taintedBy());
     }
 
     /** Whether this thread holds a lock that another allocation may need; for drivers that check. */

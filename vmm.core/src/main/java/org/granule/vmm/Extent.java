@@ -27,6 +27,17 @@ final class Extent {
         this.owner = owner;
     }
 
+    /** The reservation that it was unmapped from when it could not be released, or null. */
+    private volatile Reservation leftBy;
+
+    Reservation leftBy() {
+        return leftBy;
+    }
+
+    void leftBy(Reservation reservation) {
+        leftBy = reservation;
+    }
+
     Account owner() {
         return owner;
     }

@@ -129,6 +129,8 @@ final class Mapper {
                 }
                 var error = memory.give(mapping.extent());
                 if (error != null) {
+                    reservation.leave(mapping.extent().bytes, error);
+                    mapping.extent().leftBy(reservation);
                     left += mapping.extent().bytes;
                     cause = cause == null ? error : cause;
                 }

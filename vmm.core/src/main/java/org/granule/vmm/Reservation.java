@@ -33,6 +33,8 @@ final class Reservation {
     private Account account;
     /** Also changed by who settles what is stuck, without the turn. */
     private final AtomicLong mappedBytes = new AtomicLong();
+
+    private final AtomicLong leftBytes = new AtomicLong();
     /** Why part of it is stuck; once set, its addresses never return. */
     private MemoryException tainted;
     /** Whether memory was ever mapped into it that is not its own. */
@@ -119,17 +121,30 @@ final class Reservation {
         mappedBytes.addAndGet(bytes);
     }
 
+    /** Whether anything of it was ever left in quarantine; its addresses then never return. */
     boolean isTainted() {
         return tainted != null;
     }
 
-    /** The first error that left part of it stuck, or null. */
+    /** The first error that left something of it in quarantine, or null. */
     MemoryException taintedBy() {
         return tainted;
     }
 
-    void taint(MemoryException cause) {
+    /** What of it is in quarantine now. */
+    long leftBytes() {
+        return leftBytes.get();
+    }
+
+    /** Notes bytes that went into quarantine. */
+    void leave(long bytes, MemoryException cause) {
         tainted = tainted == null ? cause : tainted;
+        leftBytes.addAndGet(bytes);
+    }
+
+    /** Notes bytes that came out of quarantine and are gone. */
+    void settle(long bytes) {
+        leftBytes.addAndGet(-bytes);
     }
 
     boolean wasAttached() {

@@ -29,7 +29,7 @@ final class Residues {
 
     /** Notes a mapping that would not go. Its use of the handle stays. */
     void stillMapped(Reservation reservation, Mapping mapping, MemoryException cause) {
-        reservation.taint(cause);
+        reservation.leave(mapping.extent().bytes, cause);
         boolean only = !mapping.extent().isShared();
         if (only) {
             mapping.extent().owner().quarantine(mapping.extent().bytes);

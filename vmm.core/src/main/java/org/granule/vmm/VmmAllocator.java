@@ -196,22 +196,35 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
     public long settle() {
         long settled = 0;
         for (var residue : engine.residues.takeAll()) {
-            var rest = residue;
-            try {
-                if (rest.isMapped()) {
-                    engine.mapper.settle(rest);
-                    rest = new Residues.Residue(0, rest.extent(), null, rest.marked(), rest.cause());
-                    if (!rest.extent().dropUse()) {
-                        continue;
-                    }
-                }
-                engine.memory.settle(rest.extent(), rest.marked());
-                settled += rest.extent().bytes;
-            } catch (DriverFaultException e) {
-                engine.residues.add(rest);
-            }
+            settled += settle(residue);
         }
         return settled;
+    }
+
+    /** Returns owned bytes that are gone; what is left of the residue goes back on the list. */
+    private long settle(Residues.Residue residue) {
+        var extent = residue.extent();
+        var origin = residue.isMapped() ? residue.reservation() : extent.leftBy();
+        var rest = residue;
+        long gone = 0;
+        try {
+            if (residue.isMapped()) {
+                engine.mapper.settle(residue);
+                rest = new Residues.Residue(0, extent, null, residue.marked(), residue.cause());
+            }
+            // A handle that others use is theirs from now on.
+            if (!residue.isMapped() || extent.dropUse()) {
+                extent.leftBy(origin);
+                engine.memory.settle(extent, residue.marked());
+                gone = extent.bytes;
+            }
+            if (origin != null) {
+                origin.settle(extent.bytes);
+            }
+        } catch (DriverFaultException e) {
+            engine.residues.add(rest);
+        }
+        return gone;
     }
 
     /**

@@ -104,6 +104,21 @@ final class VmmBacking implements VirtualBacking {
     }
 
     @Override
+    public long ownedBytes(long address) {
+        var reservation = engine.live(address);
+        reservation.turn.lock();
+        try {
+            long owned = 0;
+            for (var mapping : engine.mapped(reservation, 0, reservation.endGranule(0, reservation.span))) {
+                owned += mapping.isReadOnly() ? 0 : mapping.extent().bytes;
+            }
+            return owned;
+        } finally {
+            reservation.turn.unlock();
+        }
+    }
+
+    @Override
     public long estimate(Ranges ranges) {
         return ranges.granuleUnion(engine.granuleBytes);
     }
