@@ -250,7 +250,10 @@ final class DeviceTree {
                 blocking.drawn,
                 blocking.limit,
                 Explanation.refusal(account, blocking, bytes, grewMost(blocking)));
-        account.lastRefusal = new Refusal(System.nanoTime(), error);
+        var refusal = new Refusal(account, System.nanoTime(), error);
+        for (Node node = account; node != null; node = node.parent) {
+            node.lastRefusal = refusal;
+        }
         return error;
     }
 

@@ -56,14 +56,14 @@ final class Explanation {
         var refusal = node.lastRefusal;
         lines.add(node.path + " uses " + use(node));
         if (refusal == null) {
-            lines.add("No claim of this account was refused.");
+            lines.add("No claim of it was refused.");
             return lines;
         }
         long age = (System.nanoTime() - refusal.nanos()) / 1_000_000_000L;
-        lines.add("Refused " + node.refusals + " times, last " + age + " s ago: "
-                + refusal.error().getMessage());
+        lines.add(
+                refusals(node) + ", last " + age + " s ago: " + refusal.error().getMessage());
         long asked = refusal.error().askedBytes();
-        var blocking = node.blocking(asked, null);
+        var blocking = refusal.account().blocking(asked, null);
         if (blocking == null) {
             lines.add("The same claim of " + exact(asked) + " would succeed now.");
             return lines;
@@ -79,6 +79,11 @@ final class Explanation {
         }
         lines.add("  " + remedy(blocking, asked));
         return lines;
+    }
+
+    private static String refusals(Node node) {
+        long count = leaves(node).stream().mapToLong(leaf -> leaf.refusals).sum();
+        return "Refused " + (count == 1 ? "once" : count + " times");
     }
 
     private static List<String> holders(Node blocking) {

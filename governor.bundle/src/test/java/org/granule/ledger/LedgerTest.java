@@ -354,12 +354,12 @@ class LedgerTest {
         var error = catchThrowableOfType(BudgetExceededException.class, () -> kv.charge(5 * MIB, 0));
         assertThat(error).hasMessageContaining("fake:0/b/weights grew most lately");
         assertThat(ledger.explain("fake:0/a/kv"))
-                .anyMatch(line -> line.contains("Refused 1 times"))
+                .anyMatch(line -> line.contains("Refused once"))
                 .anyMatch(line -> line.contains("fake:0/b/weights") && line.contains("50 MiB"))
                 .anyMatch(line -> line.contains("granule:limit fake:0 "));
         weights.refund(50 * MIB, 0);
         assertThat(ledger.explain("fake:0/a/kv")).anyMatch(line -> line.contains("would succeed now"));
-        assertThat(ledger.explain("fake:0/b/weights")).anyMatch(line -> line.contains("No claim of this account"));
+        assertThat(ledger.explain("fake:0/b/weights")).anyMatch(line -> line.contains("No claim of it"));
         assertThatThrownBy(() -> ledger.explain("fake:0/c")).isInstanceOf(InvalidRequestException.class);
         assertThatThrownBy(() -> ledger.explain("fake:9")).isInstanceOf(InvalidRequestException.class);
     }

@@ -31,6 +31,7 @@ import org.osgi.service.metatype.annotations.ObjectClassDefinition;
 public final class HostVmm {
 
     static final String NAME = "org.granule.host.vmm";
+    private static final long LARGEST_EXTENT = 1L << 30;
     private static final Path HUGE_PAGES = Path.of("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
 
     /** Settings of the host VMM allocator. */
@@ -107,7 +108,7 @@ public final class HostVmm {
                 ByteSize.parse(settings.arena()),
                 ByteSize.parse(settings.kept()),
                 ByteSize.parse(settings.idle()),
-                Long.highestOneBit(Runtime.getRuntime().maxMemory()));
+                LARGEST_EXTENT);
         driver = new LinuxDriver(granule, settings.populate());
         allocator = new VmmAllocator(driver, engine);
         var properties = new Hashtable<String, Object>();

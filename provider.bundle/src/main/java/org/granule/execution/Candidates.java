@@ -82,8 +82,8 @@ final class Candidates implements ServiceListener {
         int next = ranking(sorted.get(1));
         return best > next
                 ? "best ranking of " + sorted.size() + " matches: " + best + " before " + next
-                : "oldest of " + sorted.size() + " matches with ranking " + best + ": service "
-                        + id(sorted.get(0)) + " before " + id(sorted.get(1));
+                : "oldest of " + sorted.size() + " matches with ranking " + best + ": service " + id(sorted.get(0))
+                        + " before " + id(sorted.get(1));
     }
 
     /** The framework's number of a service, never used again in its run. */

@@ -61,6 +61,7 @@ public final class ConfiguredProvider implements ProviderStatus {
     private volatile Thread opener;
     /** The number of the service that could not be bound: a reference may keep its bundle's classes. */
     private volatile Long refused;
+
     private volatile long number;
     private volatile String state = "WAITING";
     private volatile String reason = "";

@@ -98,8 +98,12 @@ final class Engine {
 
     /** Takes a handle for each gap between two granules, as large as the reservation's way of leaving allows. */
     private void take(Reservation reservation, long from, long to, List<Mapping> taken) {
+        long missing = missing(reservation, from, to);
         long largest =
                 reservation.extents == Extents.PIECES ? 1 : Math.max(1, settings.maxExtentBytes() / granuleBytes);
+        if (missing > largest) {
+            memory.requireRoom(reservation.sizeOf(missing), reservation.account());
+        }
         for (long granule = from; granule < to; ) {
             var present = reservation.table.next(granule, to);
             long gapEnd = present == null ? to : present.first();
@@ -110,10 +114,21 @@ final class Engine {
                 granule += count;
             }
             if (present != null) {
-                requireUsable(reservation, present);
                 granule = present.end();
             }
         }
+    }
+
+    /** How many granules of a range are not there; all that are there must be usable. */
+    private long missing(Reservation reservation, long from, long to) {
+        long missing = to - from;
+        for (var mapping = reservation.table.next(from, to);
+                mapping != null;
+                mapping = reservation.table.next(mapping.end(), to)) {
+            requireUsable(reservation, mapping);
+            missing -= Math.min(to, mapping.end()) - Math.max(from, mapping.first());
+        }
+        return missing;
     }
 
     /** What to throw when a request failed: the first error, or that bytes which it took could not be given back. */

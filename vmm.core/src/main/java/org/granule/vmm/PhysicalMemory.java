@@ -54,6 +54,26 @@ final class PhysicalMemory {
         }
     }
 
+    /**
+     * Refuses a request of several handles that the account cannot have as a whole, before anything is done for it
+     * and with the figure that was asked for. Where the device is full, idle memory may still make room.
+     */
+    void requireRoom(long bytes, Account account) {
+        try {
+            account.charge(bytes, 0);
+            account.refund(bytes, 0);
+        } catch (BudgetExceededException e) {
+            if (!isFull(account, e)) {
+                throw e;
+            }
+        }
+    }
+
+    /** Whether it is the device's own limit that stands in the way, where idle memory counts. */
+    private static boolean isFull(Account account, BudgetExceededException refusal) {
+        return refusal.limitedBy().equals(account.device().toString());
+    }
+
     /** Undoes {@link #take}: nothing was done with the handle. Returns the error when it stays owned, or null. */
     MemoryException untake(Extent extent, boolean fresh) {
         if (fresh || driver.isLost()) {
@@ -129,7 +149,7 @@ final class PhysicalMemory {
             account.charge(bytes, 0);
         } catch (BudgetExceededException e) {
             long missing = bytes - e.availableBytes();
-            if (!e.limitedBy().equals(account.device().toString()) || spare.applyAsLong(missing) < missing) {
+            if (!isFull(account, e) || spare.applyAsLong(missing) < missing) {
                 throw e;
             }
             account.charge(bytes, 0);
