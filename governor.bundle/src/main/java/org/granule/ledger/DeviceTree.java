@@ -110,6 +110,32 @@ final class DeviceTree {
         }
     }
 
+    /**
+     * Charges an account and gives it credit for charges to come; does nothing and answers false where there is no
+     * room for credit. Two accounts between which memory goes back and forth both get credit so, and then need no lock.
+     */
+    boolean drawAhead(LedgerAccount account, long bytes) {
+        lock.lock();
+        try {
+            long room = room(account);
+            return room > bytes && ahead(room - bytes) > 0 && draw(account, bytes, null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static long room(LedgerAccount account) {
+        long room = Long.MAX_VALUE;
+        for (Node node = account; node != null; node = node.parent) {
+            room = Math.min(room, node.headroom());
+        }
+        return room;
+    }
+
+    private static long ahead(long room) {
+        return Math.min(MOST_AHEAD, Math.max(0, room) / (ROOM_PARTS * Stripes.count()));
+    }
+
     void move(LedgerAccount from, LedgerAccount to, long bytes) {
         lock.lock();
         try {
@@ -168,11 +194,7 @@ final class DeviceTree {
             return false;
         }
         account.draw(bytes, end);
-        long room = Long.MAX_VALUE;
-        for (Node node = account; node != null; node = node.parent) {
-            room = Math.min(room, node.headroom());
-        }
-        long ahead = Math.min(MOST_AHEAD, Math.max(0, room) / (ROOM_PARTS * Stripes.count()));
+        long ahead = ahead(room(account));
         account.creditBound = 2 * ahead;
         if (ahead > 0) {
             account.draw(ahead, null);

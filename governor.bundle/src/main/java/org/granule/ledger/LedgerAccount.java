@@ -66,7 +66,7 @@ public final class LedgerAccount extends Node implements Account {
         if (other == this) {
             return;
         }
-        if (ownedBytes == 0 || other.stripes.take(ownedBytes)) {
+        if (ownedBytes == 0 || other.stripes.take(ownedBytes) || tree.drawAhead(other, ownedBytes)) {
             takeBack(ownedBytes, mappedBytes);
         } else {
             moveSlowly(other, ownedBytes, mappedBytes);

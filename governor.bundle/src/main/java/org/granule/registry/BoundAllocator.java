@@ -24,7 +24,6 @@ import org.granule.memory.MemoryException;
 import org.granule.memory.NotSupportedException;
 import org.granule.memory.Ranges;
 import org.granule.memory.ReleaseOutcome;
-import org.granule.memory.ReleaseOutcome.Complete;
 import org.granule.memory.ReleaseOutcome.Failed;
 import org.granule.memory.ReleaseOutcome.Quarantined;
 import org.granule.memory.Transfer;
@@ -42,13 +41,14 @@ final class BoundAllocator implements Binding {
     private final Registry registry;
     private final Registry.Identity identity;
     private final GuardedAllocator allocator;
-    private final boolean charges;
     private final Lanes lanes = new Lanes();
     private final SlotTable slots;
     private final Tokens tokens;
+    private final Handouts handouts;
     private final Giveback giveback;
     private final Prefixes prefixes;
     private final PendingReleases pending;
+    private final BindingView view;
     private final ConcurrentHashMap<Long, Owner> owners = new ConcurrentHashMap<>();
     private final AtomicLong ownerNumbers = new AtomicLong();
     private final Leftovers leftovers = new Leftovers();
@@ -71,12 +71,13 @@ final class BoundAllocator implements Binding {
                 identity.device(),
                 service,
                 fault -> registry.unhealthy(identity.serviceId(), fault));
-        this.charges = allocator.charges();
         this.slots = new SlotTable(identity.firstGeneration());
         this.tokens = new Tokens(identity.number(), identity.holder(), registry, slots);
+        this.handouts = new Handouts(allocator, device(), registry, tokens, slots);
         this.giveback = new Giveback(allocator, slots, leftovers);
         this.prefixes = new Prefixes(allocator, tokens, this::noted);
         this.pending = new PendingReleases("granule-fences-" + identity.holder(), giveback::release);
+        this.view = new BindingView(identity, registry, allocator, tokens, slots, leftovers, pending);
     }
 
     // Sessions
@@ -201,32 +202,9 @@ final class BoundAllocator implements Binding {
         int lane = enter();
         try {
             requireOpen(owner);
-            if (bytes == 0) {
-                return tokens.issue(tokens.claimUnplaced(), owner, Slot.Kind.ALLOCATION, 0, alignment);
-            }
-            long address;
-            try {
-                address = allocateOnce(owner, bytes, alignment);
-            } catch (BudgetExceededException e) {
-                makeRoom(e);
-                address = allocateOnce(owner, bytes, alignment);
-            }
-            return verified(owner, Slot.Kind.ALLOCATION, address, bytes, alignment);
+            return unlessClosing(handouts.allocate(owner, bytes, alignment));
         } finally {
             leave(lane);
-        }
-    }
-
-    private long allocateOnce(Owner owner, long bytes, long alignment) {
-        if (charges) {
-            return allocator.allocate(bytes, alignment, owner.account);
-        }
-        owner.account.charge(bytes, bytes);
-        try {
-            return allocator.allocate(bytes, alignment, owner.account);
-        } catch (RuntimeException e) {
-            owner.account.refund(bytes, bytes);
-            throw e;
         }
     }
 
@@ -239,78 +217,22 @@ final class BoundAllocator implements Binding {
         int lane = enter();
         try {
             requireOpen(owner);
-            long address;
-            try {
-                address = allocator.reserve(bytes, alignment, committed, extents, owner.account);
-            } catch (BudgetExceededException e) {
-                makeRoom(e);
-                address = allocator.reserve(bytes, alignment, committed, extents, owner.account);
-            }
-            return verified(owner, Slot.Kind.RESERVATION, address, bytes, alignment);
+            return unlessClosing(handouts.reserve(owner, bytes, alignment, committed, extents));
         } finally {
             leave(lane);
         }
     }
 
-    /** Asks all allocators of the device for idle memory, or throws the refusal when that cannot help. */
-    private void makeRoom(BudgetExceededException refusal) {
-        long missing = refusal.askedBytes() - refusal.availableBytes();
-        if (!refusal.limitedBy().equals(device().toString()) || registry.trim(device(), missing) == 0) {
-            throw refusal;
-        }
-    }
-
-    /** Checks what an allocator handed out, and issues a token for it. */
-    private long verified(Owner owner, Slot.Kind kind, long address, long bytes, long alignment) {
-        if (address <= 0 || (address & alignment - 1) != 0 || address > Long.MAX_VALUE - bytes) {
-            unwind(owner, address, bytes, alignment);
-            throw allocator.broken(
-                    "answered 0x" + Long.toHexString(address) + " for " + bytes + " bytes aligned to " + alignment);
-        }
-        var slot = slots.claim(address, bytes);
-        if (slot == null) {
-            unwind(owner, address, bytes, alignment);
-            throw tokens.tooMany();
-        }
-        if (slot.address != address || slot.phase() != Slot.CLAIMED) {
-            // Giving it back would take the memory from whoever has it.
-            if (!charges) {
-                owner.account.refund(bytes, bytes);
-            }
-            throw allocator.broken("handed out 0x" + Long.toHexString(address) + " with " + bytes
-                    + " bytes, which overlaps " + slot.bytes + " live bytes at 0x" + Long.toHexString(slot.address)
-                    + "; it was not passed on");
-        }
-        if (kind == Slot.Kind.RESERVATION) {
-            owner.account.reserved(bytes);
-        }
-        long token = tokens.issue(slot, owner, kind, bytes, alignment);
+    /** Takes back what came after the binding may have given up waiting for it; nobody else would release it. */
+    private long unlessClosing(long token) {
         if (closing) {
-            // The binding may have given up waiting for this call; nobody else would release what came of it.
+            var slot = slots.find(token);
             if (slot.seize(Token.generation(token)) && giveback.release(slot) instanceof Quarantined left) {
                 registry.report(identity.holder() + ": " + left.ownedBytes() + " bytes stay charged: " + left.cause());
             }
             throw ended();
         }
         return token;
-    }
-
-    /** Gives an answer back that cannot be passed on. */
-    private void unwind(Owner owner, long address, long bytes, long alignment) {
-        if (!charges) {
-            owner.account.refund(bytes, bytes);
-        }
-        if (address == 0) {
-            return;
-        }
-        try {
-            var outcome = allocator.release(address, bytes, alignment, owner.account);
-            if (!(outcome instanceof Complete)) {
-                allocator.noteFault("did not take back 0x" + Long.toHexString(address) + ": " + outcome);
-            }
-        } catch (MemoryException e) {
-            allocator.noteFault("did not take back 0x" + Long.toHexString(address) + ": " + e.getMessage());
-        }
     }
 
     // Release
@@ -379,7 +301,7 @@ final class BoundAllocator implements Binding {
             try {
                 allocator.commit(slot.address, offset, length);
             } catch (BudgetExceededException e) {
-                makeRoom(e);
+                handouts.makeRoom(e);
                 allocator.commit(slot.address, offset, length);
             }
         } finally {
@@ -437,7 +359,7 @@ final class BoundAllocator implements Binding {
     /** Lists what an operation on a live allocation left in quarantine. */
     private ReleaseOutcome noted(Slot slot, ReleaseOutcome outcome) {
         if (outcome instanceof Quarantined left) {
-            var dto = describe(slot);
+            var dto = view.describe(slot);
             dto.state = AllocationDTO.QUARANTINED;
             dto.ownedBytes = left.ownedBytes();
             dto.reason = left.cause().getMessage();
@@ -449,9 +371,7 @@ final class BoundAllocator implements Binding {
     // Access
 
     long address(Owner owner, long token) {
-        var slot = tokens.pin(owner, token);
-        slot.unpin();
-        return slot.address;
+        return tokens.see(owner, token).address;
     }
 
     long bytes(Owner owner, long token) {
@@ -590,53 +510,14 @@ final class BoundAllocator implements Binding {
 
     @Override
     public BindingDTO describe() {
-        var dto = new BindingDTO();
-        dto.serial = identity.serial();
-        dto.holder = identity.holder();
-        dto.generation = identity.generation();
-        dto.allocator = identity.description();
-        dto.device = device().toString();
+        var dto = view.describe();
         dto.state = closed ? "CLOSED" : closing ? "CLOSING" : "OPEN";
-        slots.forEach(slot -> dto.liveAllocations += slot.isThere() ? 1 : 0);
         dto.sessions = owners.size();
-        dto.pendingReleases = pending.count();
-        dto.oldestPendingNanos = pending.oldestNanos();
-        dto.faults = allocator.faults();
-        dto.lastFault = allocator.lastFault();
-        dto.driverCalls = allocator.driverCalls();
         return dto;
     }
 
     /** Adds what lives, waits, or is in quarantine. */
     void list(List<AllocationDTO> all) {
-        slots.forEach(slot -> {
-            boolean quarantined = slot.phase() == Slot.QUARANTINED;
-            if (quarantined || slot.isThere()) {
-                var dto = describe(slot);
-                dto.state = quarantined
-                        ? AllocationDTO.QUARANTINED
-                        : slot.phase() == Slot.PENDING ? AllocationDTO.PENDING : AllocationDTO.LIVE;
-                dto.reason = AllocationDTO.LIVE.equals(dto.state) ? null : slot.reason;
-                dto.ownedBytes = quarantined ? slot.ownedBytes : 0;
-                all.add(dto);
-            }
-        });
-        all.addAll(leftovers.list());
-    }
-
-    private AllocationDTO describe(Slot slot) {
-        var dto = new AllocationDTO();
-        var owner = slot.owner;
-        dto.token = tokens.of(slot);
-        dto.kind = String.valueOf(slot.kind);
-        dto.provider = identity.holder();
-        dto.generation = identity.generation();
-        dto.account = owner == null ? null : owner.account.path();
-        dto.session = owner == null ? 0 : owner.number;
-        dto.address = slot.address;
-        dto.bytes = slot.bytes;
-        dto.ageNanos = registry.nanosSince(slot.bornTicks);
-        dto.site = slot.site;
-        return dto;
+        view.list(all);
     }
 }

@@ -218,6 +218,22 @@ final class Slot {
         }
     }
 
+    /**
+     * Whether it is live and somebody has it, at one moment and without a pin, for what does not change while it
+     * lives. False also while an operation uses it exclusively.
+     */
+    boolean isLiveFor(Owner by, int generation) {
+        if (!isLive(state, generation) || owner != by) {
+            return false;
+        }
+        VarHandle.acquireFence();
+        return isLive(state, generation);
+    }
+
+    private static boolean isLive(long state, int generation) {
+        return generation(state) == generation && phase(state) == LIVE;
+    }
+
     void unpin() {
         STATE.getAndAdd(this, -ONE_PIN);
     }
