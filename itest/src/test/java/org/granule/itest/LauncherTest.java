@@ -19,6 +19,14 @@ class LauncherTest {
     }
 
     @Test
+    void eachCommandOfALinePrintsItsResult() throws Exception {
+        Launcher.Run run = Launcher.run("exec", "granule:providers; granule:ledger");
+
+        assertThat(run.out()).contains("PROVIDER", "host0", "ACCOUNT", "host:0");
+        assertThat(run.status()).isZero();
+    }
+
+    @Test
     void aLineThatFailsSaysWhyInOneLineAndEndsWithStatus1() throws Exception {
         Launcher.Run run = Launcher.run("exec", "nosuch");
 

@@ -16,6 +16,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.apache.felix.gogo.runtime.Parser;
+import org.apache.felix.gogo.runtime.Parser.Executable;
+import org.apache.felix.gogo.runtime.Parser.Operator;
 import org.apache.felix.service.command.CommandProcessor;
 import org.apache.felix.service.command.CommandSession;
 import org.apache.felix.service.command.Converter;
@@ -98,14 +101,16 @@ public final class BatchRun implements Callable<Integer> {
         PrintStream err = stream(FileDescriptor.err, System.err);
         awaitQuiet(err);
         try (CommandSession session = processor.createSession(new FileInputStream(FileDescriptor.in), out, err)) {
-            Object result = session.execute(line(session));
-            out.flush();
+            Object result = null;
+            for (String statement : statements(line(session))) {
+                print(session, result, out);
+                result = session.execute(statement);
+                out.flush();
+            }
             if (result instanceof Integer status) {
                 return status;
             }
-            if (result != null) {
-                out.println(session.format(result, Converter.INSPECT));
-            }
+            print(session, result, out);
             return 0;
         } catch (Exception e) {
             out.flush();
@@ -115,6 +120,28 @@ public final class BatchRun implements Callable<Integer> {
             out.flush();
             err.flush();
         }
+    }
+
+    private static void print(CommandSession session, Object result, PrintStream out) {
+        if (result != null) {
+            out.println(session.format(result, Converter.INSPECT));
+        }
+    }
+
+    /**
+     * The commands of a line, each of which prints its result: executed as one line, Gogo would keep that of the last
+     * only. A line with other operators than a semicolon stays whole.
+     */
+    private static List<String> statements(String line) {
+        List<Executable> parts = new Parser(line).program().tokens();
+        boolean plain =
+                parts.stream().filter(Operator.class::isInstance).allMatch(operator -> ";".contentEquals(operator));
+        return plain
+                ? parts.stream()
+                        .filter(part -> !(part instanceof Operator))
+                        .map(Executable::toString)
+                        .toList()
+                : List.of(line);
     }
 
     /** Gogo puts streams of its own in the place of {@code System.out}: a session on those would write to itself. */
