@@ -27,7 +27,7 @@ settings() {
       ;;
     quick)
       times=(-f 1 -w 150ms -i 12 -r 80ms)
-      sizes=64,2097152
+      sizes=64,4096,65536,2097152
       ;;
   esac
 }
