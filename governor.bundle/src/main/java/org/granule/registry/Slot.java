@@ -11,7 +11,7 @@ import org.granule.memory.InvalidRequestException;
  * race to release a token one succeeds. Memory that is being touched is pinned; whoever would take it away waits
  * for the pins to go.
  */
-final class Slot {
+class Slot extends Apart {
 
     /** Nobody has it; its next life gets the next generation. */
     static final int FREE = 0;
@@ -85,7 +85,29 @@ final class Slot {
     /** Whether it is in quarantine as a whole, so that it can be released later. */
     boolean whole;
 
-    Slot(int index, long address, long extent, int generation) {
+    /** Makes a slot with room around it. */
+    static Slot apart(int index, long address, long extent, int generation) {
+        return new Roomy(index, address, extent, generation);
+    }
+
+    /** Room of a cache line behind the fields as well, where anything may lie that others read. */
+    @SuppressWarnings("unused")
+    private static final class Roomy extends Slot {
+        private long q0;
+        private long q1;
+        private long q2;
+        private long q3;
+        private long q4;
+        private long q5;
+        private long q6;
+        private long q7;
+
+        Roomy(int index, long address, long extent, int generation) {
+            super(index, address, extent, generation);
+        }
+    }
+
+    private Slot(int index, long address, long extent, int generation) {
         this.index = index;
         this.address = address;
         this.extent = extent;

@@ -157,7 +157,7 @@ final class SlotTable {
             chunks[chunk] = new Slot[1 << CHUNK_SHIFT];
         }
         var former = chunks[chunk][slotIndex & (1 << CHUNK_SHIFT) - 1];
-        var slot = new Slot(slotIndex, address, bytes, former == null ? firstGeneration : former.generation());
+        var slot = Slot.apart(slotIndex, address, bytes, former == null ? firstGeneration : former.generation());
         slot.claim(slot.state());
         ENTRY.setRelease(chunks[chunk], slotIndex & (1 << CHUNK_SHIFT) - 1, slot);
         return slot;

@@ -27,40 +27,98 @@ final class BlockPool {
 
     static {
         try {
-            BUSY = MethodHandles.lookup().findVarHandle(Stripe.class, "busy", int.class);
+            BUSY = MethodHandles.lookup().findVarHandle(StripeFields.class, "busy", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    /** The blocks of one class in one stripe. */
+    /**
+     * The blocks of one class in one stripe. What changes all the time, the count included, lies in the middle of an
+     * array, away from whatever the collector puts beside it.
+     */
     private static final class Shelf {
-        final long[] addresses;
+        private static final int ROOM = 16;
+        private static final int COUNT_AT = ROOM - 1;
+
+        private final long[] cells;
         final Account[] lastUsers;
-        int count;
 
         Shelf(long blockBytes) {
             int depth = Math.clamp(CLASS_BYTES / blockBytes, FEWEST_BLOCKS, MOST_BLOCKS);
-            addresses = new long[depth];
+            cells = new long[ROOM + depth + ROOM];
             lastUsers = new Account[depth];
+        }
+
+        int count() {
+            return (int) cells[COUNT_AT];
+        }
+
+        boolean isFull() {
+            return count() == lastUsers.length;
+        }
+
+        void push(long address, Account account) {
+            int count = count();
+            cells[ROOM + count] = address;
+            if (lastUsers[count] != account) {
+                // Storing a reference costs the collector's barrier, and mostly it is there already.
+                lastUsers[count] = account;
+            }
+            cells[COUNT_AT] = count + 1;
+        }
+
+        /** Takes the youngest block; its last user stays at the index of the new count. */
+        long pop() {
+            int last = count() - 1;
+            cells[COUNT_AT] = last;
+            return cells[ROOM + last];
         }
     }
 
-    private static final class Stripe {
-        @SuppressWarnings("unused") // by BUSY
-        private volatile int busy;
+    /** Room in front of what a stripe writes, so that no two stripes share a cache line. */
+    @SuppressWarnings("unused")
+    private abstract static class RoomBefore {
+        private long p0;
+        private long p1;
+        private long p2;
+        private long p3;
+        private long p4;
+        private long p5;
+        private long p6;
+        private long p7;
+        private long p8;
+        private long p9;
+        private long p10;
+        private long p11;
+        private long p12;
+        private long p13;
+        private long p14;
+        private long p15;
+    }
 
-        final Shelf[] shelves = new Shelf[SizeClasses.COUNT];
+    private abstract static class StripeFields extends RoomBefore {
+        /** By BUSY; a long, since an int would be laid into the gap in front of the room. */
+        @SuppressWarnings("unused")
+        volatile long busy;
+
         long keptBytes;
         long chargedBytes;
         Account idle;
+        final Shelf[] shelves = new Shelf[SizeClasses.COUNT];
+    }
+
+    private static final class Stripe extends StripeFields {
+        /** Room behind. */
+        @SuppressWarnings("unused")
+        private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;
 
         boolean enter() {
-            return (int) BUSY.getAcquire(this) == 0 && BUSY.compareAndSet(this, 0, 1);
+            return (long) BUSY.getAcquire(this) == 0 && BUSY.compareAndSet(this, 0L, 1L);
         }
 
         void leave() {
-            BUSY.setRelease(this, 0);
+            BUSY.setRelease(this, 0L);
         }
 
         /** Charges ahead for one more block; false when that is refused or the block is another ledger's. */
@@ -128,10 +186,9 @@ final class BlockPool {
             }
             try {
                 var shelf = stripe.shelves[sizeClass];
-                if (shelf != null && shelf.count > 0) {
-                    int last = --shelf.count;
-                    long address = shelf.addresses[last];
-                    boolean own = shelf.lastUsers[last] == account;
+                if (shelf != null && shelf.count() > 0) {
+                    long address = shelf.pop();
+                    boolean own = shelf.lastUsers[shelf.count()] == account;
                     stripe.keptBytes -= SizeClasses.bytes(sizeClass);
                     if (stripe.chargedBytes - stripe.keptBytes > SLACK) {
                         stripe.uncover();
@@ -159,17 +216,10 @@ final class BlockPool {
                 if (shelf == null) {
                     shelf = stripe.shelves[sizeClass] = new Shelf(bytes);
                 }
-                if (shelf.count == shelf.addresses.length
-                        || stripe.keptBytes > boundPerStripe - bytes
-                        || !stripe.cover(bytes, account)) {
+                if (shelf.isFull() || stripe.keptBytes > boundPerStripe - bytes || !stripe.cover(bytes, account)) {
                     return false;
                 }
-                shelf.addresses[shelf.count] = address;
-                if (shelf.lastUsers[shelf.count] != account) {
-                    // Storing a reference costs the collector's barrier, and mostly it is there already.
-                    shelf.lastUsers[shelf.count] = account;
-                }
-                shelf.count++;
+                shelf.push(address, account);
                 stripe.keptBytes += bytes;
                 return true;
             } finally {
@@ -197,8 +247,8 @@ final class BlockPool {
             long freed = 0;
             for (int sizeClass = SizeClasses.COUNT - 1; sizeClass >= 0 && freed < bytes; sizeClass--) {
                 var shelf = stripe.shelves[sizeClass];
-                while (shelf != null && shelf.count > 0 && freed < bytes) {
-                    sink.free(shelf.addresses[--shelf.count]);
+                while (shelf != null && shelf.count() > 0 && freed < bytes) {
+                    sink.free(shelf.pop());
                     stripe.keptBytes -= SizeClasses.bytes(sizeClass);
                     freed += SizeClasses.bytes(sizeClass);
                 }
@@ -206,7 +256,7 @@ final class BlockPool {
             for (var shelf : stripe.shelves) {
                 if (shelf != null) {
                     // Accounts of a ledger that has ended are not kept.
-                    Arrays.fill(shelf.lastUsers, shelf.count, shelf.lastUsers.length, null);
+                    Arrays.fill(shelf.lastUsers, shelf.count(), shelf.lastUsers.length, null);
                 }
             }
             stripe.uncover();
