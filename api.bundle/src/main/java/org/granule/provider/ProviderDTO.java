@@ -11,7 +11,7 @@ public class ProviderDTO extends DTO {
     /** Creates an empty DTO. */
     public ProviderDTO() {}
 
-    /** Its name, unique in the framework. */
+    /** Its name, unique in the framework; the PID of the configuration when that is refused. */
     public String name;
     /** The configured device. */
     public String device;

@@ -176,22 +176,27 @@ class ConfigurationTest extends StageTest {
     }
 
     @Test
-    @DisplayName("F10 a configuration that is malformed from the start makes no provider; made anew, it does")
+    @DisplayName(
+            "F10 a configuration that is malformed from the start makes no provider and says why; corrected, it does")
     void malformedFromTheStart() {
         stage.deploy(TestBundle.eager(stage.device));
         var properties = TestProvider.properties("f10-malformed-" + stage.device.ordinal(), stage.device);
         properties.put("allocator", "((");
-        var malformed = stage.provider(properties);
-        stage.awaitConfiguration();
-        assertThat(malformed.status()).isNull();
-        assertThat(malformed.service()).isNull();
-        assertThat(stage.bindings()).isEmpty();
-        stage.discard(malformed);
-
-        properties.put("allocator", "");
         var provider = stage.provider(properties);
+        var refused = provider.awaitRefusal();
+        assertThat(refused.reason).contains("allocator filter '((' is malformed");
+        assertThat(refused.health).isEqualTo("DEGRADED");
+        assertThat(provider.status()).isNull();
+        assertThat(provider.service()).isNull();
+        assertThat(stage.bindings()).isEmpty();
+
+        provider.set("device", "nowhere");
+        Await.await("another reason", provider::refusal, dto -> dto != null && dto.reason.contains("nowhere"));
+        provider.set("device", stage.device.toString());
+        provider.set("allocator", "");
 
         assertThat(provider.await("BOUND").filter).contains("(granule.device=" + stage.device + ")");
+        assertThat(provider.refusal()).isNull();
     }
 
     @Test
@@ -203,7 +208,7 @@ class ConfigurationTest extends StageTest {
             long token = session.allocate(100, 1);
             var second = stage.provider(
                     Map.of("name", provider.name, "device", stage.device.toString(), "tenant", "thief"), "f10-second");
-            stage.awaitConfiguration();
+            assertThat(second.awaitRefusal().reason).contains("name " + provider.name + " is taken");
 
             // There is one status and one service of that name, or this fails.
             requireUntouched(provider, before, session, token);
@@ -226,6 +231,27 @@ class ConfigurationTest extends StageTest {
         assertThat(recipe.probe().ungets()).isEqualTo(1);
         assertThat(recipe.probe().calls("release")).isEqualTo(1);
         stage.requireSettled();
+    }
+
+    @Test
+    @DisplayName("F10 a budget that is malformed from the start sets nothing; corrected, it does")
+    void malformedBudget() throws Exception {
+        var path = stage.device + "/f10-budget";
+        var budget = stage.configuration("org.granule.budget", "f10-malformed-" + stage.device.ordinal());
+        try {
+            budget.update(Stage.dictionary(Map.of("account", path)));
+            stage.awaitConfiguration();
+            budget.update(Stage.dictionary(Map.of("account", path, "limit", "a lot")));
+            stage.awaitConfiguration();
+            budget.update(Stage.dictionary(Map.of("account", path, "limit", "64KiB")));
+            Await.await("the limit", () -> {
+                var account = stage.ledger(path);
+                return account != null && account.limitBytes == 64 << 10;
+            });
+        } finally {
+            budget.delete();
+        }
+        Await.await("the end of the limit", () -> stage.ledger(path).limitBytes == Long.MAX_VALUE);
     }
 
     @Test

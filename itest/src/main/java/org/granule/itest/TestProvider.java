@@ -66,15 +66,29 @@ final class TestProvider {
     }
 
     ServiceReference<ProviderStatus> status() {
-        return only(ProviderStatus.class);
+        return only(ProviderStatus.class, name);
+    }
+
+    /** What is said of the configuration while it is refused, or null. */
+    ProviderDTO refusal() {
+        var reference = only(ProviderStatus.class, configuration.getPid());
+        var status = reference == null ? null : context.getService(reference);
+        return status == null ? null : status.describe();
+    }
+
+    ProviderDTO awaitRefusal() {
+        return Await.await(
+                "the refusal of " + configuration.getPid(),
+                this::refusal,
+                dto -> dto != null && "FAILED".equals(dto.state));
     }
 
     /** The service of the present generation, or null. */
     ServiceReference<ExecutionProvider> service() {
-        return only(ExecutionProvider.class);
+        return only(ExecutionProvider.class, name);
     }
 
-    private <T> ServiceReference<T> only(Class<T> type) {
+    private <T> ServiceReference<T> only(Class<T> type, String name) {
         try {
             var found = context.getServiceReferences(type, "(" + ExecutionProvider.NAME_PROPERTY + "=" + name + ")");
             if (found.size() > 1) {
