@@ -2,6 +2,8 @@ package org.granule.ledger;
 
 import org.granule.governor.Governor;
 import org.granule.memory.ByteSize;
+import org.granule.memory.InvalidRequestException;
+import org.granule.memory.MemoryException;
 import org.osgi.service.component.annotations.Activate;
 import org.osgi.service.component.annotations.Component;
 import org.osgi.service.component.annotations.ConfigurationPolicy;
@@ -15,8 +17,8 @@ import org.osgi.service.metatype.annotations.Designate;
 import org.osgi.service.metatype.annotations.ObjectClassDefinition;
 
 /**
- * A limit from configuration. A malformed one fails the activation with its reason; a malformed change is refused
- * and the old limit stays. When the configuration is deleted the limit goes.
+ * A limit from configuration. What is malformed is refused with its reason, and the limit that was set before, if
+ * any, stays; a corrected configuration takes effect at once. When the configuration is deleted the limit goes.
  */
 @Component(
         name = "org.granule.budget",
@@ -52,13 +54,15 @@ public final class Budget {
 
     private final Governor governor;
     private final Logger logger;
+    /** Whose limit is set; null before a first one was. */
     private String account;
 
     /**
-     * Sets the limit.
+     * Sets the limit. A malformed one must not throw here: the component runtime would not look at the corrected
+     * configuration.
      *
      * @param governor where
-     * @param logger told of a change that is refused
+     * @param logger told of what is refused
      * @param settings from Configuration Admin
      */
     @Activate
@@ -70,26 +74,35 @@ public final class Budget {
     }
 
     @Modified
-    void modified(Settings settings) {
+    void set(Settings settings) {
         var before = account;
         try {
-            set(settings);
-        } catch (RuntimeException e) {
-            logger.error("the change of the budget of {} is refused, the old one stays: {}", before, e.getMessage());
+            governor.limit(require("account", settings.account()), ByteSize.parse(require("limit", settings.limit())));
+        } catch (MemoryException e) {
+            logger.error(
+                    "the budget of {} is refused, {}: {}",
+                    settings.account(),
+                    before == null ? "no limit is set" : "the limit of " + before + " stays as it was",
+                    e.getMessage());
             return;
         }
-        if (!before.equals(account)) {
+        account = settings.account();
+        if (before != null && !before.equals(account)) {
             governor.limit(before, Long.MAX_VALUE);
         }
     }
 
-    @Deactivate
-    void deactivate() {
-        governor.limit(account, Long.MAX_VALUE);
+    private static String require(String what, String value) {
+        if (value == null) {
+            throw new InvalidRequestException("the budget's configuration lacks " + what);
+        }
+        return value;
     }
 
-    private void set(Settings settings) {
-        governor.limit(settings.account(), ByteSize.parse(settings.limit()));
-        account = settings.account();
+    @Deactivate
+    void deactivate() {
+        if (account != null) {
+            governor.limit(account, Long.MAX_VALUE);
+        }
     }
 }
