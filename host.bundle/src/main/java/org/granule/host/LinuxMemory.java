@@ -39,6 +39,10 @@ final class LinuxMemory {
     private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
+    /** Where a thread's calls leave their error. An arena for each call would cost as much as a fast call does. */
+    private static final ThreadLocal<MemorySegment> ERRORS =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(STATE));
+
     private static final MethodHandle MEMFD_CREATE =
             link("memfd_create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle FTRUNCATE =
@@ -59,7 +63,7 @@ final class LinuxMemory {
     /** Makes a file in memory, of a size that costs nothing until it is written. */
     int file(String name, long bytes) {
         try (var arena = Arena.ofConfined()) {
-            var state = arena.allocate(STATE);
+            var state = ERRORS.get();
             int file = (int) MEMFD_CREATE.invokeExact(state, arena.allocateFrom(name), MFD_CLOEXEC);
             require(file >= 0, "memfd_create", state, 0, 0);
             require((int) FTRUNCATE.invokeExact(state, file, bytes) == 0, "ftruncate", state, 0, bytes);
@@ -70,8 +74,8 @@ final class LinuxMemory {
     }
 
     void close(int file) {
-        try (var arena = Arena.ofConfined()) {
-            var state = arena.allocate(STATE);
+        try {
+            var state = ERRORS.get();
             require((int) CLOSE.invokeExact(state, file) == 0, "close", state, 0, 0);
         } catch (Throwable e) {
             throw rethrow(e);
@@ -85,8 +89,8 @@ final class LinuxMemory {
 
     /** Gives addresses up for good. */
     void free(long address, long bytes) {
-        try (var arena = Arena.ofConfined()) {
-            var state = arena.allocate(STATE);
+        try {
+            var state = ERRORS.get();
             require((int) MUNMAP.invokeExact(state, address, bytes) == 0, "munmap", state, address, bytes);
         } catch (Throwable e) {
             throw rethrow(e);
@@ -107,8 +111,8 @@ final class LinuxMemory {
     }
 
     private long map(long address, long bytes, int protection, int flags, int file, long offset) {
-        try (var arena = Arena.ofConfined()) {
-            var state = arena.allocate(STATE);
+        try {
+            var state = ERRORS.get();
             long at = (long) MMAP.invokeExact(state, address, bytes, protection, flags, file, offset);
             require(at != -1, "mmap", state, address, bytes);
             return at;
@@ -118,8 +122,8 @@ final class LinuxMemory {
     }
 
     void protect(long address, long bytes, int protection) {
-        try (var arena = Arena.ofConfined()) {
-            var state = arena.allocate(STATE);
+        try {
+            var state = ERRORS.get();
             require(
                     (int) MPROTECT.invokeExact(state, address, bytes, protection) == 0,
                     "mprotect",
@@ -142,8 +146,8 @@ final class LinuxMemory {
     }
 
     private void fallocate(int file, int mode, long offset, long bytes) {
-        try (var arena = Arena.ofConfined()) {
-            var state = arena.allocate(STATE);
+        try {
+            var state = ERRORS.get();
             require(
                     (int) FALLOCATE.invokeExact(state, file, mode, offset, bytes) == 0,
                     "fallocate",
