@@ -24,7 +24,10 @@ public class AllocatorDTO extends DTO {
     public String facets;
     /** The service ranking. */
     public int ranking;
-    /** {@code AVAILABLE}, {@code BOUND}, {@code UNHEALTHY}, {@code REFUSED} or {@code INVISIBLE}. */
+    /**
+     * {@code AVAILABLE}, {@code BOUND}, {@code UNHEALTHY}, {@code REFUSED}, {@code INVISIBLE}, or {@code UNAVAILABLE}
+     * for one that cannot work on this machine.
+     */
     public String state;
     /** Why, with the remedy, when it can not be used; who has bound it when it is. */
     public String reason;

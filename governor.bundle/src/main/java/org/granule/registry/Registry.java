@@ -25,6 +25,7 @@ import org.granule.memory.DeviceKey;
 import org.granule.memory.DeviceMismatchException;
 import org.granule.memory.NotSupportedException;
 import org.granule.memory.ReleaseOutcome;
+import org.granule.memory.UnavailableAllocator;
 import org.osgi.framework.BundleContext;
 import org.osgi.framework.Constants;
 import org.osgi.framework.FrameworkUtil;
@@ -47,6 +48,10 @@ import org.osgi.service.metatype.annotations.ObjectClassDefinition;
 public final class Registry implements AllocationRegistry, AutoCloseable {
 
     private static final String IMPORTED = "service.imported";
+    /** Those that serve, and those that say why they cannot. */
+    private static final String ALLOCATORS = "(|(objectClass=" + DeviceAllocator.class.getName() + ")(objectClass="
+            + UnavailableAllocator.class.getName() + "))";
+
     private static final int SPARE_GENERATIONS = Token.MAX_GENERATION / 2;
 
     /** Settings of the registry. */
@@ -124,7 +129,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
 
     private static Collection<ServiceReference<?>> allocatorsOf(BundleContext context) {
         try {
-            var found = context.getAllServiceReferences(DeviceAllocator.class.getName(), null);
+            var found = context.getAllServiceReferences(null, ALLOCATORS);
             return found == null ? List.of() : List.of(found);
         } catch (InvalidSyntaxException e) {
             throw new IllegalStateException(e);
@@ -275,6 +280,9 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
         if (dto.bundleId < 0) {
             dto.state = "REFUSED";
             dto.reason = "the service is gone";
+        } else if (isUnavailable(reference)) {
+            dto.state = "UNAVAILABLE";
+            dto.reason = text(reference.getProperty(UnavailableAllocator.REASON_PROPERTY));
         } else if (own != null && !reference.isAssignableTo(own, DeviceAllocator.class.getName())) {
             dto.state = "INVISIBLE";
             dto.reason = "other class space: the bundle brings its own copy of org.granule.memory; import it instead";
@@ -288,6 +296,11 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
             dto.state = holders.isEmpty() ? "AVAILABLE" : "BOUND";
             dto.reason = holders.isEmpty() ? "" : "by " + String.join(", ", holders);
         }
+    }
+
+    private static boolean isUnavailable(ServiceReference<?> reference) {
+        return reference.getProperty(Constants.OBJECTCLASS) instanceof String[] names
+                && List.of(names).contains(UnavailableAllocator.class.getName());
     }
 
     @Override

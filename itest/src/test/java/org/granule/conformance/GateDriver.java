@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import org.granule.memory.Access;
 import org.granule.memory.DriverFaultException;
 import org.granule.memory.DriverFaultException.Kind;
@@ -32,6 +33,7 @@ final class GateDriver implements VmmDriver {
     private final VmmDriver driver;
     private final Map<Call, Long> counts = new EnumMap<>(Call.class);
     private final Map<Call, Map<Long, Kind>> faults = new EnumMap<>(Call.class);
+    private final Map<Long, Long> reservations = new HashMap<>();
     private final Map<Long, Long> handles = new HashMap<>();
     private final TreeMap<Long, Mapped> mappings = new TreeMap<>();
     private final Set<Long> unreleased = new HashSet<>();
@@ -91,6 +93,22 @@ final class GateDriver implements VmmDriver {
         return mappings.values().stream().mapToLong(Mapped::bytes).sum();
     }
 
+    /** Tells of each mapping. */
+    @FunctionalInterface
+    interface MappingVisitor {
+        void visit(long address, long bytes, long handle);
+    }
+
+    /** Visits the handles that exist, with their sizes. */
+    synchronized void forEachHandle(BiConsumer<Long, Long> visitor) {
+        handles.forEach(visitor);
+    }
+
+    /** Visits what is mapped. */
+    synchronized void forEachMapping(MappingVisitor visitor) {
+        mappings.forEach((address, mapping) -> visitor.visit(address, mapping.bytes, mapping.handle));
+    }
+
     synchronized List<String> violations() {
         return List.copyOf(violations);
     }
@@ -108,6 +126,12 @@ final class GateDriver implements VmmDriver {
         handles.clear();
         notUnmapped.clear();
         unreleased.clear();
+    }
+
+    /** Gives all addresses back, past whoever keeps books of them; what is mapped there went before. */
+    synchronized void freeReservations() {
+        reservations.forEach(driver::free);
+        reservations.clear();
     }
 
     /** Ends the context for good: whatever comes later is told to somebody and not done. */
@@ -146,13 +170,20 @@ final class GateDriver implements VmmDriver {
     @Override
     public long reserve(long bytes) {
         begin(Call.RESERVE);
-        return driver.reserve(bytes);
+        long address = driver.reserve(bytes);
+        synchronized (this) {
+            reservations.put(address, bytes);
+        }
+        return address;
     }
 
     @Override
     public void free(long address, long bytes) {
         begin(Call.FREE);
         driver.free(address, bytes);
+        synchronized (this) {
+            reservations.remove(address);
+        }
     }
 
     @Override

@@ -3,11 +3,13 @@ package org.granule.conformance;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.granule.memory.DeviceAllocator;
 import org.granule.memory.DeviceKey;
 import org.osgi.framework.Bundle;
 import org.osgi.framework.Constants;
+import org.osgi.framework.FrameworkUtil;
 import org.osgi.framework.ServiceReference;
 import org.osgi.framework.Version;
 
@@ -15,6 +17,10 @@ import org.osgi.framework.Version;
 final class Services {
 
     private static final AtomicLong IDS = new AtomicLong(100);
+
+    /** Inside a framework allocators are of the bundle that these tests are in. */
+    private static final long BUNDLE =
+            Optional.ofNullable(FrameworkUtil.getBundle(Services.class)).map(Bundle::getBundleId).orElse(7L);
 
     private Services() {}
 
@@ -27,7 +33,7 @@ final class Services {
                 Bundle.class,
                 Map.of(
                         "getBundleId",
-                        7L,
+                        BUNDLE,
                         "getSymbolicName",
                         "org.granule.subject",
                         "getVersion",

@@ -69,7 +69,7 @@ final class Watch {
 
     private <T> T watch(Class<T> type, T target) {
         return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> on(target, method, args)));
+                Watch.class.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> on(target, method, args)));
     }
 
     private Object on(Object target, Method method, Object[] args) throws Throwable {

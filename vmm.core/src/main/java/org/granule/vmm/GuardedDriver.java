@@ -39,8 +39,15 @@ final class GuardedDriver {
         return state == State.LOST;
     }
 
+    /** Notes that the device was found lost by somebody else than this. */
+    synchronized void lose() {
+        if (state == State.WORKING) {
+            state = State.LOST;
+        }
+    }
+
     /** Declares the device's context gone. Only a lost device can be gone. */
-    void gone() {
+    synchronized void gone() {
         if (state == State.LOST) {
             state = State.GONE;
         }
@@ -157,7 +164,7 @@ final class GuardedDriver {
     private DriverFaultException fault(String call, Throwable e) {
         if (e instanceof DriverFaultException fault) {
             if (fault.kind() == Kind.DEVICE_LOST) {
-                state = State.LOST;
+                lose();
             }
             return fault;
         }

@@ -228,6 +228,14 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
     }
 
     /**
+     * Notes that the device is lost, which somebody else found who works on it. No driver call is made from now on,
+     * and nothing is refunded until {@link #deviceGone}.
+     */
+    public void deviceLost() {
+        engine.driver.lose();
+    }
+
+    /**
      * Declares the context of a lost device gone, and with it all its memory. Everything in quarantine settles;
      * what is still held settles as it is released. Does nothing while the device works.
      *

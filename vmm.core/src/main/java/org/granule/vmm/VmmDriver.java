@@ -104,4 +104,8 @@ public interface VmmDriver {
      * @param bytes length of both
      */
     void copy(long target, long source, long bytes);
+
+    default DriverTruth truth() { throw new UnsupportedOperationException(); }
+    default long totalBytes() { return -1; }
+    default long freeBytes() { return -1; }
 }

@@ -1,0 +1,2 @@
+/** The engine over the CUDA driver. */
+package org.granule.cuda.vmm;
