@@ -60,7 +60,6 @@ final class KeptBlocks {
     }
 
     private final Stripe[] stripes;
-    private final long boundBytes;
     /** Room in nobody's hands. */
     private final AtomicLong unassigned;
 
@@ -69,7 +68,6 @@ final class KeptBlocks {
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new Stripe();
         }
-        this.boundBytes = boundBytes;
         unassigned = new AtomicLong(boundBytes);
     }
 
@@ -113,9 +111,6 @@ final class KeptBlocks {
     }
 
     private boolean add(Reservation block, boolean charged) {
-        if (block.span > boundBytes) {
-            return false;
-        }
         int home = home();
         if (place(block, charged, home, 0)) {
             return true;
@@ -141,8 +136,9 @@ final class KeptBlocks {
                 if (stripe.size == DEPTH) {
                     continue;
                 }
-                stripe.room += gathered;
-                if (stripe.room < block.span && !draw(stripe, block.span - stripe.room)) {
+                if (gathered > 0) {
+                    stripe.room += gathered;
+                } else if (stripe.room < block.span && !draw(stripe, block.span - stripe.room)) {
                     return false;
                 }
                 if (charged) {
