@@ -2,12 +2,17 @@ package org.granule.vmm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLong;
 import org.granule.memory.Account;
 
 /**
- * Released blocks that stay mapped for the next allocation of the same size, up to a bound. Threads use
- * different stripes, so that the common allocate and release neither wait nor call the driver nor make
- * garbage.
+ * Released blocks that stay mapped for the next allocation of the same size, up to a bound that holds for all
+ * together: one block may be as large as the bound. Threads use different stripes, so that the common allocate and
+ * release neither wait nor call the driver nor make garbage.
+ *
+ * <p>The bound is shared out as room: every byte of it is kept, room of one stripe, room in nobody's hands, or on its
+ * way from one to another. A stripe takes room when it has too little, first what is in nobody's hands, then what
+ * others do not use, and keeps it, so that whoever releases what was allocated before finds room at home.
  */
 final class KeptBlocks {
 
@@ -28,7 +33,8 @@ final class KeptBlocks {
 
         private final Reservation[] blocks = new Reservation[DEPTH];
         private int size;
-        private long bytes;
+        /** What it may keep besides what it keeps. */
+        private long room;
 
         boolean enter() {
             return (int) BUSY.getAcquire(this) == 0 && BUSY.compareAndSet(this, 0, 1);
@@ -43,20 +49,26 @@ final class KeptBlocks {
             size--;
             System.arraycopy(blocks, index + 1, blocks, index, size - index);
             blocks[size] = null;
-            bytes -= block.span;
+            room += block.span;
             return block;
+        }
+
+        void add(Reservation block) {
+            blocks[size++] = block;
+            room -= block.span;
         }
     }
 
     private final Stripe[] stripes;
-    private final long boundPerStripe;
+    /** Room in nobody's hands. */
+    private final AtomicLong unassigned;
 
     KeptBlocks(long boundBytes, int stripeCount) {
         stripes = new Stripe[Integer.highestOneBit(stripeCount)];
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new Stripe();
         }
-        boundPerStripe = boundBytes / stripes.length;
+        unassigned = new AtomicLong(boundBytes);
     }
 
     /** Takes a block of exactly this span, best one that the account had last; null when none is at hand. */
@@ -100,26 +112,113 @@ final class KeptBlocks {
 
     private boolean add(Reservation block, boolean charged) {
         int home = home();
+        if (place(block, charged, home, 0)) {
+            return true;
+        }
+        if (!gather(block.span, home)) {
+            return false;
+        }
+        if (place(block, charged, home, block.span)) {
+            return true;
+        }
+        unassigned.addAndGet(block.span);
+        return false;
+    }
+
+    /** Puts a block on the first stripe that can be entered and has a place, which gets this much room before. */
+    private boolean place(Reservation block, boolean charged, int home, long gathered) {
         for (int i = 0; i < stripes.length; i++) {
             var stripe = stripes[home + i & stripes.length - 1];
             if (!stripe.enter()) {
                 continue;
             }
             try {
-                if (stripe.size < DEPTH && block.span <= boundPerStripe - stripe.bytes) {
-                    if (charged) {
-                        // Before anybody can find it; once it is certain to be kept, since the way back may be refused.
-                        block.account().moveTo(block.account().idle(), block.span, block.span);
-                    }
-                    stripe.blocks[stripe.size++] = block;
-                    stripe.bytes += block.span;
-                    return true;
+                if (stripe.size == DEPTH) {
+                    continue;
                 }
+                if (gathered > 0) {
+                    stripe.room += gathered;
+                } else if (stripe.room < block.span && !draw(stripe, block.span - stripe.room)) {
+                    return false;
+                }
+                if (charged) {
+                    // Before anybody can find it; once it is certain to be kept, since the way back may be refused.
+                    block.account().moveTo(block.account().idle(), block.span, block.span);
+                }
+                stripe.add(block);
+                return true;
             } finally {
                 stripe.leave();
             }
         }
         return false;
+    }
+
+    /** Gives an entered stripe room that is in nobody's hands: all that it needs, or nothing. */
+    private boolean draw(Stripe stripe, long missing) {
+        for (long there = unassigned.get(); there >= missing; there = unassigned.get()) {
+            if (unassigned.compareAndSet(there, there - missing)) {
+                stripe.room += missing;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Takes room from wherever it is not used, for a caller who is in no stripe. One caller at a time: of two, each
+     * could take what the other needs, and both be refused though there is room for one. Stripes are not waited for,
+     * so what others are just allocating and releasing may be missed.
+     */
+    private synchronized boolean gather(long bytes, int home) {
+        if (roomOfAll() < bytes) {
+            return false;
+        }
+        long gathered = takeUnassigned(bytes);
+        for (int i = 0; i < stripes.length && gathered < bytes; i++) {
+            var stripe = stripes[home + i & stripes.length - 1];
+            if (stripe.room > 0 && stripe.enter()) {
+                long taken = Math.min(stripe.room, bytes - gathered);
+                stripe.room -= taken;
+                stripe.leave();
+                gathered += taken;
+            }
+        }
+        if (gathered < bytes) {
+            unassigned.addAndGet(gathered);
+            return false;
+        }
+        return true;
+    }
+
+    private long takeUnassigned(long most) {
+        while (true) {
+            long there = unassigned.get();
+            long taken = Math.min(there, most);
+            if (unassigned.compareAndSet(there, there - taken)) {
+                return taken;
+            }
+        }
+    }
+
+    /** How much is not used, looked at without entering: a refusal leaves everybody's room where it is. */
+    private long roomOfAll() {
+        long sum = unassigned.get();
+        for (var stripe : stripes) {
+            sum += stripe.room;
+        }
+        return sum;
+    }
+
+    /** What is kept and what could be, in all; the bound, while nobody else uses this. */
+    long accountedBytes() {
+        long sum = roomOfAll();
+        for (var stripe : stripes) {
+            for (int k = 0; k < stripe.size; k++) {
+                sum += stripe.blocks[k].span;
+            }
+        }
+        return sum;
     }
 
     /** Takes any block, to give it up; null when there is none. */

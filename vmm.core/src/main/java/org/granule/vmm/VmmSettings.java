@@ -8,7 +8,8 @@ import org.granule.memory.InvalidRequestException;
  *
  * @param device what it serves
  * @param arenaBytes addresses reserved at a time; larger requests get an arena of their own
- * @param keptBytes how much released memory stays mapped for the next allocation of the same size, at most
+ * @param keptBytes how much released memory stays mapped for the next allocation of the same size, at most; a single
+ *     block may be as large as this
  * @param idleBytes how much unmapped physical memory is kept for the next commit, at most
  * @param maxExtentBytes the largest single handle
  */

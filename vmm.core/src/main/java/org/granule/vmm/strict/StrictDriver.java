@@ -16,7 +16,11 @@ import org.granule.vmm.VmmDriver;
 /**
  * A device in Java memory that follows the rules which the CUDA driver was measured to have: what it refuses is
  * refused, and what it silently accepts, such as the unmap of a range that is not mapped, is accepted and noted
- * as a violation. Contents are real, so that leaks of bytes between users can be seen.
+ * as a violation. Contents are real, so that leaks of bytes between users can be seen. A refusal ends with the code
+ * that the CUDA driver answers with, in parentheses.
+ *
+ * <p>Work can be {@linkplain #queue queued}. As on a device, an unmap does not wait for it, and work that then finds
+ * nothing to write ends the device for good.
  *
  * <p>Thread-safe. Every call first checks that no lock of the engine is held, then whether it shall fail.
  */
@@ -67,11 +71,54 @@ public final class StrictDriver implements VmmDriver {
         }
     }
 
+    /** Work that was queued on the device: it writes a range, whatever is mapped there by then. */
+    public final class Work implements Runnable {
+        private final long address;
+        private final long bytes;
+        private final byte value;
+
+        private Work(long address, long bytes, byte value) {
+            this.address = address;
+            this.bytes = bytes;
+            this.value = value;
+        }
+
+        /**
+         * Writes the range, or loses the device when not all of it is writable: every later call fails. Work of a
+         * device that is already lost ends without an effect. As on a device, the work itself reports nothing.
+         *
+         * @throws IllegalStateException when it has run before
+         */
+        @Override
+        public void run() {
+            synchronized (StrictDriver.this) {
+                if (!queued.remove(this)) {
+                    throw new IllegalStateException("this work has run before");
+                }
+                if (isAccessible(address, bytes, Access.READ_WRITE)) {
+                    fill(address, bytes, value);
+                } else {
+                    lost = true;
+                }
+            }
+        }
+
+        private boolean touches(long otherAddress, long otherBytes) {
+            return address < otherAddress + otherBytes && otherAddress < address + bytes;
+        }
+    }
+
+    private static final int INVALID_VALUE = 1;
+    private static final int OUT_OF_MEMORY = 2;
+    private static final int ILLEGAL_ADDRESS = 700;
+    private static final int NOT_SUPPORTED = 801;
+
     private final long granuleBytes;
     private final long capacity;
     private final TreeMap<Long, Long> reservations = new TreeMap<>();
     private final TreeMap<Long, Mapped> mapped = new TreeMap<>();
     private final Map<Long, Handle> handles = new HashMap<>();
+    private final List<Work> queued = new ArrayList<>();
     private final List<String> violations = new ArrayList<>();
     private final Map<Call, Long> counts = new EnumMap<>(Call.class);
     private final Map<Call, Map<Long, Kind>> faults = new EnumMap<>(Call.class);
@@ -79,6 +126,8 @@ public final class StrictDriver implements VmmDriver {
     private long nextAddress = 0x7000_0000_0000L;
     private long nextHandle = 1;
     private boolean lost;
+    /** Whether somebody was told, so that whoever makes another call should have known. */
+    private boolean lossReported;
 
     /**
      * Makes a device.
@@ -187,7 +236,7 @@ public final class StrictDriver implements VmmDriver {
     }
 
     /**
-     * Reads a byte as a program would.
+     * Reads a byte as a program would. It can also be read after the device was lost, for tests to see what is there.
      *
      * @param address any
      * @return the byte
@@ -210,10 +259,27 @@ public final class StrictDriver implements VmmDriver {
      */
     public synchronized void write(long address, byte value) {
         var place = place(address);
-        if (place == null || place.getValue().access != Access.READ_WRITE) {
+        if (lost || place == null || place.getValue().access != Access.READ_WRITE) {
             throw new IllegalStateException("write of 0x" + Long.toHexString(address) + " faults");
         }
         place.getValue().handle.bytes[(int) (address - place.getKey())] = value;
+    }
+
+    /**
+     * Queues work that writes a range when it {@linkplain Work#run runs}. To unmap the range before, or to make it
+     * read-only, is accepted and noted as a violation.
+     *
+     * @param address any; what is mapped there matters only when the work runs
+     * @param bytes how many, at least 1
+     * @param value what to write
+     * @return the work, for the caller to run
+     * @throws DriverFaultException when the device is lost
+     */
+    public synchronized Work queue(long address, long bytes, byte value) {
+        requireWorking("queue");
+        var work = new Work(address, bytes, value);
+        queued.add(work);
+        return work;
     }
 
     @Override
@@ -255,7 +321,8 @@ public final class StrictDriver implements VmmDriver {
         if (bytes > capacity - liveBytes()) {
             throw new DriverFaultException(
                     Kind.OUT_OF_MEMORY,
-                    "create of " + bytes + " bytes: " + liveBytes() + " of " + capacity + " exist (2)");
+                    "create of " + bytes + " bytes: " + liveBytes() + " of " + capacity + " exist (" + OUT_OF_MEMORY
+                            + ")");
         }
         long handle = nextHandle++;
         handles.put(handle, new Handle(bytes));
@@ -269,8 +336,11 @@ public final class StrictDriver implements VmmDriver {
         if (physical == null || physical.released) {
             throw invalid("map of a handle that does not exist", address, bytes);
         }
-        if (bytes != physical.bytes.length) {
-            throw invalid("map of a part of a handle", address, bytes);
+        if (bytes < physical.bytes.length) {
+            throw refused("map of a part of a handle", address, bytes, NOT_SUPPORTED);
+        }
+        if (bytes > physical.bytes.length) {
+            throw invalid("map of more than a handle", address, bytes);
         }
         var reservation = reservations.floorEntry(address);
         if (address % granuleBytes != 0
@@ -295,6 +365,9 @@ public final class StrictDriver implements VmmDriver {
             }
             at += mapping.size();
         }
+        if (access != Access.READ_WRITE) {
+            noteQueued("write protection", address, bytes);
+        }
         mapped.subMap(address, address + bytes).values().forEach(mapping -> mapping.access = access);
     }
 
@@ -314,6 +387,7 @@ public final class StrictDriver implements VmmDriver {
         if (found != bytes) {
             note("unmap of " + bytes + " bytes at 0x" + Long.toHexString(address) + " found " + found + " mapped");
         }
+        noteQueued("unmap", address, bytes);
         for (Mapped mapping : leaving.values()) {
             mapping.handle.mappings--;
         }
@@ -326,7 +400,8 @@ public final class StrictDriver implements VmmDriver {
         begin(Call.RELEASE);
         var physical = handles.get(handle);
         if (physical == null || physical.released) {
-            throw new DriverFaultException(Kind.INVALID, "release of handle " + handle + " that does not exist (1)");
+            throw new DriverFaultException(
+                    Kind.INVALID, "release of handle " + handle + " that does not exist (" + INVALID_VALUE + ")");
         }
         if (physical.bytes.length != bytes) {
             note("release of handle " + handle + " with " + bytes + " bytes, it has " + physical.bytes.length);
@@ -342,22 +417,27 @@ public final class StrictDriver implements VmmDriver {
     @Override
     public synchronized void scrub(long address, long bytes) {
         begin(Call.SCRUB);
-        for (long at = address; at < address + bytes; ) {
-            var mapping = writable(at, "scrub");
-            Arrays.fill(mapping.handle.bytes, (byte) 0);
-            at += mapping.size();
-        }
+        require(Access.READ_WRITE, "scrub of a run that is not writable", address, bytes);
+        fill(address, bytes, (byte) 0);
     }
 
     @Override
     public synchronized void copy(long target, long source, long bytes) {
         begin(Call.COPY);
-        var to = writable(target, "copy");
-        var from = mapped.get(source);
-        if (from == null || from.access == Access.NONE || from.size() != bytes || to.size() != bytes) {
-            throw invalid("copy from a run that is not readable", source, bytes);
+        require(Access.READ_WRITE, "copy to a run that is not writable", target, bytes);
+        require(Access.READ, "copy from a run that is not readable", source, bytes);
+        for (long done = 0; done < bytes; ) {
+            var to = place(target + done);
+            var from = place(source + done);
+            long part = Math.min(bytes - done, Math.min(rest(to, target + done), rest(from, source + done)));
+            System.arraycopy(
+                    from.getValue().handle.bytes,
+                    (int) (source + done - from.getKey()),
+                    to.getValue().handle.bytes,
+                    (int) (target + done - to.getKey()),
+                    (int) part);
+            done += part;
         }
-        System.arraycopy(from.handle.bytes, 0, to.handle.bytes, 0, (int) bytes);
     }
 
     private void begin(Call call) {
@@ -365,28 +445,61 @@ public final class StrictDriver implements VmmDriver {
             note(call + " was called while a lock was held");
         }
         long number = counts.merge(call, 1L, Long::sum);
-        if (lost) {
+        if (lossReported) {
             note(call + " was called after the device was lost");
-            throw new DriverFaultException(Kind.DEVICE_LOST, call + ": the device is lost");
         }
+        requireWorking(call.toString());
         var fault = faults.get(call).remove(number);
         if (fault != null) {
             lost = fault == Kind.DEVICE_LOST;
+            lossReported = lost;
             throw new DriverFaultException(fault, call + " number " + number + " fails on request");
+        }
+    }
+
+    private void requireWorking(String call) {
+        if (lost) {
+            lossReported = true;
+            throw new DriverFaultException(Kind.DEVICE_LOST, call + ": the device is lost (" + ILLEGAL_ADDRESS + ")");
         }
     }
 
     private Map.Entry<Long, Mapped> place(long address) {
         var place = mapped.floorEntry(address);
-        return place != null && address < place.getKey() + place.getValue().size() ? place : null;
+        return place != null && rest(place, address) > 0 ? place : null;
     }
 
-    private Mapped writable(long address, String call) {
-        var mapping = mapped.get(address);
-        if (mapping == null || mapping.access != Access.READ_WRITE) {
-            throw invalid(call + " of a run that is not writable", address, granuleBytes);
+    /** How much of a mapping lies at and behind an address. */
+    private static long rest(Map.Entry<Long, Mapped> place, long address) {
+        return place.getKey() + place.getValue().size() - address;
+    }
+
+    /** Whether the device works and every byte of a run allows this much. */
+    private boolean isAccessible(long address, long bytes, Access least) {
+        for (long at = address; at < address + bytes; ) {
+            var place = place(at);
+            if (place == null || place.getValue().access.compareTo(least) < 0) {
+                return false;
+            }
+            at += rest(place, at);
         }
-        return mapping;
+        return !lost;
+    }
+
+    private void require(Access least, String otherwise, long address, long bytes) {
+        if (!isAccessible(address, bytes, least)) {
+            throw invalid(otherwise, address, bytes);
+        }
+    }
+
+    private void fill(long address, long bytes, byte value) {
+        for (long at = address; at < address + bytes; ) {
+            var place = place(at);
+            int first = (int) (at - place.getKey());
+            int part = (int) Math.min(address + bytes - at, rest(place, at));
+            Arrays.fill(place.getValue().handle.bytes, first, first + part, value);
+            at += part;
+        }
     }
 
     private boolean overlapsMapped(long address, long bytes) {
@@ -397,7 +510,14 @@ public final class StrictDriver implements VmmDriver {
     private void requireWhole(long bytes, String call) {
         if (bytes <= 0 || bytes % granuleBytes != 0) {
             throw new DriverFaultException(
-                    Kind.INVALID, call + " of " + bytes + " bytes, not a multiple of " + granuleBytes + " (1)");
+                    Kind.INVALID,
+                    call + " of " + bytes + " bytes, not a multiple of " + granuleBytes + " (" + INVALID_VALUE + ")");
+        }
+    }
+
+    private void noteQueued(String change, long address, long bytes) {
+        if (queued.stream().anyMatch(work -> work.touches(address, bytes))) {
+            note(change + " of " + bytes + " bytes at 0x" + Long.toHexString(address) + " that queued work will write");
         }
     }
 
@@ -406,7 +526,11 @@ public final class StrictDriver implements VmmDriver {
     }
 
     private static DriverFaultException invalid(String what, long address, long bytes) {
+        return refused(what, address, bytes, INVALID_VALUE);
+    }
+
+    private static DriverFaultException refused(String what, long address, long bytes, int code) {
         return new DriverFaultException(
-                Kind.INVALID, what + ": " + bytes + " bytes at 0x" + Long.toHexString(address) + " (1)");
+                Kind.INVALID, what + ": " + bytes + " bytes at 0x" + Long.toHexString(address) + " (" + code + ")");
     }
 }
