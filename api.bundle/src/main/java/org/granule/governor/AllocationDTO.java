@@ -33,6 +33,8 @@ public class AllocationDTO extends DTO {
     public long bytes;
     /** How long ago it was made, in nanoseconds, to a tenth of a second. */
     public long ageNanos;
+    /** How long it has waited for its fences, in nanoseconds; 0 when it is not pending. */
+    public long pendingNanos;
     /** Where it was made, or null when sites are not recorded. */
     public String site;
     /** {@link #LIVE}, {@link #PENDING} or {@link #QUARANTINED}. */

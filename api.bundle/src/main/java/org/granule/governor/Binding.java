@@ -39,7 +39,7 @@ public interface Binding {
 
     /**
      * Ends the binding while its allocator still works: refuses new work, waits for operations and fences,
-     * releases what lives, and quarantines what cannot be released. A second call waits for the first.
+     * releases what lives, waiting for work that is queued on it, and quarantines what cannot be released. A second call waits for the first.
      *
      * @param bound how long to wait for operations and fences in all; memory of what has not ended by then
      *     is quarantined untouched

@@ -2,7 +2,7 @@ package org.granule.memory;
 
 import java.io.Serial;
 
-/** Memory is in use by an operation that did not end in time. Nothing has changed. */
+/** Memory is in use by an operation, or by queued work, that did not end in time. Nothing has changed. */
 public class InUseException extends MemoryException {
 
     @Serial

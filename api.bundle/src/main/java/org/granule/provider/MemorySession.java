@@ -31,6 +31,22 @@ import org.osgi.annotation.versioning.ProviderType;
  * All methods may be called from any thread. Operations that touch memory hold it: a release or decommit
  * waits for them, up to a second, and then fails with {@link org.granule.memory.InUseException}.
  *
+ * <h2>Queued work</h2>
+ *
+ * The operations of a session are done when they return. Work that a user queues on a stream of the device
+ * is not, and memory that is unmapped under it takes the whole device context down. {@link #usedUntil} says
+ * which range such work touches and until when. {@link #release}, {@link #decommit}, {@link #detach} and
+ * {@link #privatise} then wait for the work on just the granules that they take away, up to a second; other
+ * ranges, other tokens and the rest of the device are never waited for. {@link #releaseAfter} and {@link
+ * #close} do not block: they let the memory wait.
+ *
+ * <pre>{@code
+ * enqueue(stream, kernel, memory.address(cache) + offset, length);
+ * memory.usedUntil(cache, offset, length, record(stream));
+ * memory.decommit(cache, 0, offset); // at once: the kernel does not touch it
+ * memory.release(cache); // when the kernel is done
+ * }</pre>
+ *
  * <h2>Errors</h2>
  *
  * Every method throws {@link org.granule.memory.StaleTokenException} for a token that was released or whose
@@ -43,7 +59,7 @@ import org.osgi.annotation.versioning.ProviderType;
  *
  * <h2>End</h2>
  *
- * {@link #close()} releases what is left. A session that is dropped without being closed is reported with the
+ * {@link #close()} releases what is left; what queued work still touches, when that is done. A session that is dropped without being closed is reported with the
  * place that opened it, and its memory is quarantined: still charged, and released only by an operator.
  */
 @ProviderType
@@ -73,19 +89,44 @@ public interface MemorySession extends AutoCloseable {
      *
      * @param token an allocation
      * @return what became of it
-     * @throws org.granule.memory.InUseException when another operation holds the memory for too long
+     * @throws org.granule.memory.InUseException when another operation or queued work holds the memory for
+     *     too long
      */
     ReleaseOutcome release(long token);
 
     /**
-     * Releases an allocation once a fence is passed. The token is stale at once; the memory stays charged
-     * and untouched until then, and is listed as pending.
+     * Releases an allocation once a fence is passed, and all that {@link #usedUntil} has recorded for it. The
+     * token is stale at once; the memory stays charged and untouched until then, and is listed as pending.
      *
      * @param token an allocation
      * @param fence what must be passed before
      * @return completes with what became of it, on a thread of the platform
+     * @throws org.granule.memory.InvalidRequestException when the fence throws; nothing was released
      */
     CompletionStage<ReleaseOutcome> releaseAfter(long token, Fence fence);
+
+    /**
+     * Says that queued work touches a range until a fence is passed: the range is neither unmapped nor reused
+     * before. Call it once for each piece of work and stream, after the work was queued and before anything
+     * that could take the memory away; of several pieces of work in one stream the last fence will do, when
+     * its range spans theirs. Fences that are passed are forgotten, so what is kept is bounded by the work
+     * that is queued.
+     *
+     * <p>Ranges count in whole granules. The range should be committed for as long as the work runs; work on
+     * addresses without memory faults on the device whatever is recorded here. An extent of several granules
+     * ({@link Extents#WHOLE}) leaves with the last of its committed bytes, so for a range that is committed
+     * to the end of its work it is enough that the ranges of a decommit are compared.
+     *
+     * <p>When this races with a release, either the release waits for the fence, or the token is stale here.
+     *
+     * @param token an allocation or reservation, not a prefix: name the reservation it is attached to
+     * @param offset first byte
+     * @param length bytes, at least 0
+     * @param fence what the work passes when it is done; asked once here, and not kept when it has passed
+     * @throws org.granule.memory.InvalidRequestException also for a prefix, and when the fence throws;
+     *     nothing was recorded
+     */
+    void usedUntil(long token, long offset, long length, Fence fence);
 
     /**
      * Reserves addresses, with memory behind some ranges.
@@ -112,13 +153,14 @@ public interface MemorySession extends AutoCloseable {
     void commit(long token, long offset, long length);
 
     /**
-     * Takes memory away from a range of a reservation.
+     * Takes memory away from a range of a reservation. Queued work on other granules is not waited for.
      *
      * @param token a reservation
      * @param offset first byte
      * @param length bytes, at least 1
      * @return the bytes that left, or what stands in the way
-     * @throws org.granule.memory.InUseException when another operation holds the memory for too long
+     * @throws org.granule.memory.InUseException when another operation holds the memory for too long, or
+     *     queued work this range of it
      */
     ReleaseOutcome decommit(long token, long offset, long length);
 
@@ -186,13 +228,14 @@ public interface MemorySession extends AutoCloseable {
     void attach(long token, long[] offsets, long[] prefixes);
 
     /**
-     * Unmaps a prefix.
+     * Unmaps a prefix. Queued work is waited for where it was recorded for this reservation and this range.
      *
      * @param token as attached
      * @param offset as attached
      * @param prefix as attached
      * @return what became of the mapping
-     * @throws org.granule.memory.InUseException when another operation holds the memory for too long
+     * @throws org.granule.memory.InUseException when another operation holds the memory for too long, or
+     *     queued work this range of it
      */
     ReleaseOutcome detach(long token, long offset, long prefix);
 
@@ -211,12 +254,14 @@ public interface MemorySession extends AutoCloseable {
      * @param offset a multiple of the granule
      * @param length a positive multiple of the granule
      * @throws org.granule.memory.BudgetExceededException when a limit would be passed
-     * @throws org.granule.memory.InUseException when another operation holds the memory for too long
+     * @throws org.granule.memory.InUseException when another operation holds the memory for too long, or
+     *     queued work this range of it
      */
     void privatise(long token, long offset, long length);
 
     /**
-     * Returns where an allocation is, for native code. Who uses it directly must not release meanwhile.
+     * Returns where an allocation is, for native code. Who uses it directly must not release meanwhile; for
+     * work that is queued there is {@link #usedUntil}.
      *
      * @param token an allocation
      * @return the address, 0 for an allocation of 0 bytes
@@ -273,7 +318,11 @@ public interface MemorySession extends AutoCloseable {
     /** Waits until the work of this session's operations is done. */
     void synchronise();
 
-    /** Releases what is left, prefixes included, and ends the session. A second call does nothing. */
+    /**
+     * Releases what is left, prefixes included, and ends the session. Memory with queued work on it is
+     * released in the background when the work is done; until then it is charged and listed as pending. A
+     * second call does nothing.
+     */
     @Override
     void close();
 }

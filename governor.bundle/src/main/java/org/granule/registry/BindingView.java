@@ -60,6 +60,7 @@ final class BindingView {
                         : slot.phase() == Slot.PENDING ? AllocationDTO.PENDING : AllocationDTO.LIVE;
                 dto.reason = AllocationDTO.LIVE.equals(dto.state) ? null : slot.reason;
                 dto.ownedBytes = quarantined ? slot.ownedBytes : 0;
+                dto.pendingNanos = AllocationDTO.PENDING.equals(dto.state) ? System.nanoTime() - slot.pendingSince : 0;
                 all.add(dto);
             }
         });

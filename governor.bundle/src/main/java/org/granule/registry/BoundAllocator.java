@@ -24,7 +24,6 @@ import org.granule.memory.MemoryException;
 import org.granule.memory.NotSupportedException;
 import org.granule.memory.Ranges;
 import org.granule.memory.ReleaseOutcome;
-import org.granule.memory.ReleaseOutcome.Failed;
 import org.granule.memory.ReleaseOutcome.Quarantined;
 import org.granule.memory.Transfer;
 import org.granule.provider.MemorySession;
@@ -44,6 +43,7 @@ final class BoundAllocator implements Binding {
     private final Lanes lanes = new Lanes();
     private final SlotTable slots;
     private final Tokens tokens;
+    private final QueuedWork queued;
     private final Handouts handouts;
     private final Giveback giveback;
     private final Prefixes prefixes;
@@ -75,8 +75,9 @@ final class BoundAllocator implements Binding {
         this.tokens = new Tokens(identity.number(), identity.holder(), registry, slots);
         this.handouts = new Handouts(allocator, device(), registry, tokens, slots);
         this.giveback = new Giveback(allocator, slots, leftovers);
-        this.prefixes = new Prefixes(allocator, tokens, this::noted);
-        this.pending = new PendingReleases("granule-fences-" + identity.holder(), giveback::release);
+        this.queued = new QueuedWork(allocator, tokens);
+        this.prefixes = new Prefixes(allocator, tokens, queued, this::noted);
+        this.pending = new PendingReleases("granule-fences-" + identity.holder(), giveback::releaseOrSetAside);
         this.view = new BindingView(identity, registry, allocator, tokens, slots, leftovers, pending);
     }
 
@@ -100,7 +101,7 @@ final class BoundAllocator implements Binding {
         return new Session(this, owner, registry.cleaner());
     }
 
-    /** Releases what an owner has left and forgets it. */
+    /** Releases what an owner has left, now or when the work that is queued on it is done, and forgets the owner. */
     void close(Owner owner) {
         if (owners.remove(owner.number) != null) {
             owner.end();
@@ -152,15 +153,20 @@ final class BoundAllocator implements Binding {
         return same;
     }
 
-    /** Releases what is in a slot, whoever has it or just one owner; what cannot be released is set aside. */
+    /**
+     * Releases what is in a slot of an owner that has ended, whichever or just one; lets it wait for its fences, and
+     * sets aside what cannot be released.
+     */
     private void end(Slot slot, Owner owner, long patienceNanos) {
         int generation = slot.generation();
         try {
-            if (slot.seize(generation, patienceNanos)
-                    && isOf(slot, owner)
-                    && giveback.release(slot) instanceof Failed failed
-                    && slot.seizeFrom(Slot.LIVE)) {
-                giveback.setAside(slot, failed.cause().getMessage());
+            if (slot.seize(generation, patienceNanos) && isOf(slot, owner)) {
+                var fences = slot.uses == null ? List.<Fence>of() : QueuedWork.notPassed(slot);
+                if (fences.isEmpty()) {
+                    giveback.releaseOrSetAside(slot);
+                } else {
+                    pending.add(slot, fences);
+                }
             }
         } catch (MemoryException e) {
             var reason = "its session or provider ended while it was in use: " + e.getMessage();
@@ -238,7 +244,7 @@ final class BoundAllocator implements Binding {
     // Release
 
     ReleaseOutcome release(Owner owner, long token) {
-        return giveback.release(tokens.seize(owner, token));
+        return giveback.release(queued.seize(owner, token));
     }
 
     ReleaseOutcome retire(Owner owner, long prefix) {
@@ -257,22 +263,24 @@ final class BoundAllocator implements Binding {
         }
         int lane = enter();
         try {
+            // Fences are asked while nothing is held; what is recorded after that waits whether it has passed or not.
+            queued.dropPassed(owner, token);
+            boolean passed = QueuedWork.hasPassed(fence);
             var slot = tokens.seize(owner, token);
-            return hasPassed(fence, slot)
+            var fences = QueuedWork.take(slot);
+            if (!passed) {
+                fences.add(fence);
+            }
+            return fences.isEmpty()
                     ? CompletableFuture.completedStage(giveback.release(slot))
-                    : pending.add(slot, fence);
+                    : pending.add(slot, fences);
         } finally {
             leave(lane);
         }
     }
 
-    private static boolean hasPassed(Fence fence, Slot slot) {
-        try {
-            return fence.passed();
-        } catch (RuntimeException | Error e) {
-            slot.publish(Slot.LIVE);
-            throw new InvalidRequestException("the fence threw " + e + "; nothing was released");
-        }
+    QueuedWork queued() {
+        return queued;
     }
 
     /** Releases a slot that is in quarantine as a whole. */
@@ -285,9 +293,7 @@ final class BoundAllocator implements Binding {
             throw new NotSupportedException("token " + token + ": it was released in part, and only its allocator"
                     + " knows the rest; its " + slot.ownedBytes + " bytes stay in quarantine");
         }
-        if (!slot.seizeFrom(Slot.QUARANTINED)) {
-            throw Faults.inUse(slot);
-        }
+        queued.seizeFromQuarantine(slot);
         return giveback.settle(slot);
     }
 
@@ -310,9 +316,8 @@ final class BoundAllocator implements Binding {
     }
 
     ReleaseOutcome decommit(Owner owner, long token, long offset, long length) {
-        var slot = tokens.seize(owner, token);
+        var slot = queued.seize(owner, token, offset, length);
         try {
-            slot.requirePlaced();
             slot.requireSomeWithin(offset, length);
             return noted(slot, allocator.decommit(slot.address, offset, length));
         } finally {
@@ -464,12 +469,14 @@ final class BoundAllocator implements Binding {
     private void end(long deadline) {
         boolean quiet = lanes.awaitQuiet(deadline);
         pending.awaitNone(deadline);
-        pending.abandon(slot -> giveback.setAside(slot, "its fence was not passed when its provider ended"));
         for (var owner : List.copyOf(owners.values())) {
             owners.remove(owner.number);
             owner.end();
         }
         slots.forEach(slot -> end(slot, null, Math.clamp(deadline - System.nanoTime(), 0, Slot.PATIENCE_NANOS)));
+        // What lived until now may have queued work of its own.
+        pending.awaitNone(deadline);
+        pending.abandon(slot -> giveback.setAside(slot, "its fence was not passed when its provider ended"));
         if (registry.isLast(this)) {
             // What it keeps is charged to a ledger that may end with the last binding.
             allocator.trim(Long.MAX_VALUE);

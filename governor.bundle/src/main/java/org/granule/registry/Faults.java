@@ -29,6 +29,13 @@ final class Faults {
                 + " ms; try again when it has ended");
     }
 
+    static InUseException queued(Slot slot, String figures) {
+        return new InUseException(
+                slot.bytes + " bytes at 0x" + Long.toHexString(slot.address) + ": " + figures
+                        + " did not pass within " + Slot.PATIENCE_NANOS / 1_000_000
+                        + " ms; nothing has changed. Try again when the work is done, or use releaseAfter, which does not block");
+    }
+
     static ClosedException closed(String what) {
         return new ClosedException(
                 what + " has ended or is ending; get the provider's present service and open a session");

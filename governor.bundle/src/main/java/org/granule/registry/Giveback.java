@@ -1,5 +1,6 @@
 package org.granule.registry;
 
+import java.lang.invoke.VarHandle;
 import org.granule.ledger.LedgerAccount;
 import org.granule.memory.ErrorCode;
 import org.granule.memory.MemoryException;
@@ -38,6 +39,21 @@ final class Giveback {
             return setAside(slot, e);
         }
         conclude(slot, account, outcome);
+        return outcome;
+    }
+
+    /** Releases a slot in exclusive use; what fails is set aside when its owner, who could try again, has ended. */
+    ReleaseOutcome releaseOrSetAside(Slot slot) {
+        var owner = slot.owner;
+        int generation = slot.generation();
+        var outcome = release(slot);
+        if (outcome instanceof Failed failed) {
+            // Either the end of the owner finds it live, or it is seen here that the owner has ended.
+            VarHandle.fullFence();
+            if (owner.hasEnded() && slot.seize(generation)) {
+                return setAside(slot, failed.cause().getMessage());
+            }
+        }
         return outcome;
     }
 

@@ -1,5 +1,6 @@
 package org.granule.registry;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -10,19 +11,22 @@ import org.granule.memory.Fence;
 import org.granule.memory.ReleaseOutcome;
 
 /**
- * Releases that wait for a fence. A thread that exists only while there are any asks the fences; one that does not
- * pass holds back none of the others.
+ * Releases that wait for fences. A thread that exists only while there are any asks the fences; one that does not
+ * pass holds back only what it belongs to.
  */
 final class PendingReleases {
 
     private static final long PAUSE_NANOS = 500_000;
 
-    private record Waiting(Slot slot, Fence fence, long since, CompletableFuture<ReleaseOutcome> result) {}
+    /** A slot, and the fences that were not passed when they were asked last. */
+    private record Waiting(Slot slot, ArrayList<Fence> fences, long since, CompletableFuture<ReleaseOutcome> result) {}
 
     private final String name;
     private final Function<Slot, ReleaseOutcome> release;
     private final CopyOnWriteArrayList<Waiting> waiting = new CopyOnWriteArrayList<>();
     private boolean polling;
+    /** What becomes of what is added after the end; null before. */
+    private Function<Slot, ReleaseOutcome> atOnce;
 
     /**
      * Makes an empty list.
@@ -35,20 +39,27 @@ final class PendingReleases {
         this.release = release;
     }
 
-    /** Adds a slot that is in exclusive use, and lets it wait. */
-    CompletionStage<ReleaseOutcome> add(Slot slot, Fence fence) {
-        var entry = new Waiting(slot, fence, System.nanoTime(), new CompletableFuture<>());
-        slot.reason = "waits for its fence";
-        slot.publish(Slot.PENDING);
+    /** Adds a slot that is in exclusive use, and lets it wait for some fences. */
+    CompletionStage<ReleaseOutcome> add(Slot slot, List<Fence> fences) {
+        var entry = new Waiting(slot, new ArrayList<>(fences), System.nanoTime(), new CompletableFuture<>());
+        slot.reason = fences.size() == 1 ? "waits for its fence" : "waits for its " + fences.size() + " fences";
+        slot.pendingSince = entry.since;
+        Function<Slot, ReleaseOutcome> ended;
         synchronized (this) {
+            // Listed first: whoever sees that it is pending must find it here.
             waiting.add(entry);
-            if (!polling) {
+            slot.publish(Slot.PENDING);
+            ended = atOnce;
+            if (ended == null && !polling) {
                 polling = true;
                 Thread.ofVirtual()
                         .name(name)
                         .inheritInheritableThreadLocals(false)
                         .start(this::poll);
             }
+        }
+        if (ended != null) {
+            settle(entry, ended);
         }
         return entry.result.minimalCompletionStage();
     }
@@ -73,8 +84,14 @@ final class PendingReleases {
         return true;
     }
 
-    /** Ends the wait of all that are left: each is given to somebody who says what became of it. */
+    /**
+     * Ends the wait of all that are left, and of what may still be added: each is given to somebody who says what
+     * became of it.
+     */
     void abandon(Function<Slot, ReleaseOutcome> quarantine) {
+        synchronized (this) {
+            atOnce = quarantine;
+        }
         for (var entry : List.copyOf(waiting)) {
             settle(entry, quarantine);
         }
@@ -83,7 +100,8 @@ final class PendingReleases {
     private void poll() {
         while (true) {
             for (var entry : waiting) {
-                if (hasPassed(entry.fence)) {
+                entry.fences.removeIf(Uses::hasPassed);
+                if (entry.fences.isEmpty()) {
                     settle(entry, release);
                 }
             }
@@ -112,14 +130,5 @@ final class PendingReleases {
         waiting.remove(entry);
         // On a thread of its own: what users do with the outcome must not hold others back.
         Thread.startVirtualThread(tell);
-    }
-
-    private static boolean hasPassed(Fence fence) {
-        try {
-            return fence.passed();
-        } catch (RuntimeException | Error e) {
-            // By contract not passed: releasing memory that may still be in use is the worse mistake.
-            return false;
-        }
     }
 }

@@ -13,12 +13,18 @@ final class Prefixes {
 
     private final GuardedAllocator allocator;
     private final Tokens tokens;
+    private final QueuedWork queued;
     /** Lists what an operation on a live allocation left in quarantine. */
     private final BiFunction<Slot, ReleaseOutcome, ReleaseOutcome> noted;
 
-    Prefixes(GuardedAllocator allocator, Tokens tokens, BiFunction<Slot, ReleaseOutcome, ReleaseOutcome> noted) {
+    Prefixes(
+            GuardedAllocator allocator,
+            Tokens tokens,
+            QueuedWork queued,
+            BiFunction<Slot, ReleaseOutcome, ReleaseOutcome> noted) {
         this.allocator = allocator;
         this.tokens = tokens;
+        this.queued = queued;
         this.noted = noted;
     }
 
@@ -100,20 +106,20 @@ final class Prefixes {
 
     /** The prefix may have been retired meanwhile; its number is known as long as its slot was not issued again. */
     ReleaseOutcome detach(Owner owner, long token, long offset, long prefix) {
-        var slot = tokens.seize(owner, token);
+        // Whose memory it is comes first, also among errors.
+        tokens.see(owner, token);
+        var shared = tokens.find(prefix);
+        var kind = shared.kind;
+        long number = shared.prefix;
+        long bytes = shared.bytes;
+        if (shared.generation() != Token.generation(prefix)) {
+            throw Faults.stale(prefix);
+        }
+        if (kind != Slot.Kind.PREFIX) {
+            throw Faults.noPrefix(prefix);
+        }
+        var slot = queued.seize(owner, token, offset, bytes);
         try {
-            var shared = tokens.find(prefix);
-            var kind = shared.kind;
-            long number = shared.prefix;
-            long bytes = shared.bytes;
-            if (shared.generation() != Token.generation(prefix)) {
-                throw Faults.stale(prefix);
-            }
-            if (kind != Slot.Kind.PREFIX) {
-                throw Faults.noPrefix(prefix);
-            }
-            slot.requirePlaced();
-            slot.requireWithin(offset, bytes);
             return noted.apply(slot, allocator.unmap(number, slot.address, offset, bytes));
         } finally {
             slot.publish(Slot.LIVE);
@@ -121,10 +127,8 @@ final class Prefixes {
     }
 
     void privatise(Owner owner, long token, long offset, long length) {
-        var slot = tokens.seize(owner, token);
+        var slot = queued.seize(owner, token, offset, length);
         try {
-            slot.requirePlaced();
-            slot.requireWithin(offset, length);
             allocator.privatise(slot.address, offset, length);
         } finally {
             slot.publish(Slot.LIVE);

@@ -62,6 +62,16 @@ final class Session implements MemorySession {
     }
 
     @Override
+    public void usedUntil(long token, long offset, long length, Fence fence) {
+        Objects.requireNonNull(fence, "fence");
+        try {
+            binding.queued().add(owner, token, offset, length, fence);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
     public long reserve(long bytes, long alignment, Ranges committed, Extents extents) {
         Objects.requireNonNull(committed, "committed");
         Objects.requireNonNull(extents, "extents");

@@ -84,6 +84,11 @@ class Slot extends Apart {
     long ownedBytes;
     /** Whether it is in quarantine as a whole, so that it can be released later. */
     boolean whole;
+    /** When it began to wait for fences. */
+    long pendingSince;
+
+    /** What queued work touches, null when there is none. Made while pinned, taken off while in exclusive use. */
+    Uses uses;
 
     /** Makes a slot with room around it. */
     static Slot apart(int index, long address, long extent, int generation) {
@@ -254,6 +259,14 @@ class Slot extends Apart {
 
     private static boolean isLive(long state, int generation) {
         return generation(state) == generation && phase(state) == LIVE;
+    }
+
+    /** Finds or makes the list of what queued work touches; only for who has pinned it. */
+    synchronized Uses makeUses() {
+        if (uses == null) {
+            uses = new Uses();
+        }
+        return uses;
     }
 
     void unpin() {

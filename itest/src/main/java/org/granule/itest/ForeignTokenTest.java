@@ -27,6 +27,7 @@ class ForeignTokenTest extends StageTest {
         var all = new LinkedHashMap<String, ThrowingCallable>();
         all.put("release", () -> session.release(token));
         all.put("releaseAfter", () -> session.releaseAfter(token, () -> true));
+        all.put("usedUntil", () -> session.usedUntil(token, 0, GRANULE, () -> false));
         all.put("commit", () -> session.commit(token, 0, GRANULE));
         all.put("decommit", () -> session.decommit(token, 0, GRANULE));
         all.put("committedBytes", () -> session.committedBytes(token));

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.granule.governor.AccountDTO;
@@ -737,6 +738,180 @@ abstract class ReleaseConformance extends Conformance {
             assertThat(failure.get()).as("what happened to the work").isNull();
             stand.check();
         }
+    }
+
+    @Test
+    @DisplayName("D08 releases wait for all work that was recorded, a session that closes waits for none")
+    void waitsForRecordedWork() throws Exception {
+        var stand = stand(Keeping.NOTHING);
+        var session = stand.open("anna");
+        var closing = stand.open("bert");
+        long bytes = 2 * stand.subject.unit();
+        long token = session.allocate(bytes, 1);
+        long kept = closing.allocate(bytes, 1);
+        long before = unmaps(stand);
+        var one = new AtomicBoolean();
+        var two = new AtomicBoolean();
+        session.usedUntil(token, 0, 1, one::get);
+        closing.usedUntil(kept, bytes - 1, 1, two::get);
+        var release = session.releaseAfter(token, () -> true).toCompletableFuture();
+        closing.close();
+        stand.expect(session, bytes, bytes);
+        stand.expect(closing, bytes, bytes);
+        stand.check();
+        for (long pending : new long[] {token, kept}) {
+            assertThat(stand.registry.allocations())
+                    .filteredOn(dto -> dto.token == pending)
+                    .singleElement()
+                    .satisfies(dto -> {
+                        assertThat(dto.state).isEqualTo(AllocationDTO.PENDING);
+                        assertThat(dto.reason).contains("fence");
+                    });
+        }
+        assertThat(release).isNotDone();
+        assertThat(unmaps(stand)).as("releases before the fences").isEqualTo(before);
+        two.set(true);
+        await("the closed session's memory goes", () -> stand.binding.describe().pendingReleases == 1);
+        stand.expect(closing, 0, 0);
+        stand.check();
+        assertThat(release).as("another stream").isNotDone();
+        one.set(true);
+        assertThat(release.get(20, TimeUnit.SECONDS)).isInstanceOf(Complete.class);
+        stand.expect(session, 0, 0);
+        stand.check();
+    }
+
+    @Test
+    @DisplayName("D09 work is recorded for memory: a release comes after it, whatever else goes on")
+    void releaseAfterRecordedWork() {
+        var stand = stand(Keeping.NOTHING);
+        var session = stand.open("anna");
+        long bytes = 2 * stand.subject.unit();
+        for (int round = 0; round < 20; round++) {
+            long token = session.allocate(bytes, 1);
+            long address = session.address(token);
+            long before = unmaps(stand);
+            var failure = new AtomicReference<Throwable>();
+            var asked = new AtomicInteger();
+            // The device gets on with its work whenever it is asked how far it is.
+            session.usedUntil(token, 0, bytes, () -> {
+                int step = asked.getAndIncrement();
+                try {
+                    if (step < 100) {
+                        stand.subject.touch(address + step * bytes / 100, (byte) step);
+                        assertThat(unmaps(stand)).isEqualTo(before);
+                    }
+                } catch (Throwable e) {
+                    failure.compareAndSet(null, e);
+                }
+                return step >= 100;
+            });
+            Stand.releaseCompletely(session, token);
+            assertThat(failure.get()).as("what happened to the work").isNull();
+            assertThat(asked.get()).isGreaterThan(100);
+            stand.check();
+        }
+    }
+
+    @Test
+    @DisplayName("D09 work on some granules: others are decommitted at once, those only when the work is done")
+    void decommitBesideQueuedWork() {
+        for (Extents extents : Extents.values()) {
+            for (Keeping keeping : Keeping.values()) {
+                var stand = stand(keeping);
+                requireLazy(stand);
+                decommitBesideQueuedWork(stand, extents);
+                stand.end();
+            }
+        }
+    }
+
+    private static void decommitBesideQueuedWork(Stand stand, Extents extents) {
+        long unit = stand.subject.unit();
+        var gate = stand.subject.gate();
+        var session = stand.open("anna");
+        long token = session.reserve(10 * unit, 1, runs(unit), extents);
+        long address = session.address(token);
+        stand.expect(session, 6 * unit, 6 * unit);
+        stand.check();
+        // One byte in the second granule of the middle run.
+        var used = new GateDriver.Range(address + 4 * unit, 2 * unit);
+        var asked = new AtomicInteger();
+        var broken = new AtomicReference<Throwable>();
+        var isWaitedFor = new AtomicBoolean();
+        session.usedUntil(token, 5 * unit + 1, 1, () -> {
+            asked.incrementAndGet();
+            if (!isWaitedFor.get()) {
+                return false;
+            }
+            try {
+                stand.subject.touch(address + 5 * unit + 1, (byte) 9);
+                assertThat(gate.unmapCalls()).noneMatch(range -> range.overlaps(used.address(), used.bytes()));
+            } catch (Throwable e) {
+                broken.compareAndSet(null, e);
+            }
+            return asked.get() > 10;
+        });
+        int once = asked.get();
+        assertThat(session.decommit(token, 0, 2 * unit)).isEqualTo(new Complete(2 * unit));
+        session.commit(token, 0, unit);
+        session.commit(token, 2 * unit, unit);
+        assertThat(session.decommit(token, 6 * unit, 4 * unit)).isEqualTo(new Complete(2 * unit));
+        stand.expect(session, 4 * unit, 4 * unit);
+        stand.check();
+        assertThat(asked).as("questions for other ranges").hasValue(once);
+        isWaitedFor.set(true);
+        assertThat(session.decommit(token, 5 * unit + 100, 1)).isInstanceOf(Complete.class);
+        Stand.assertComplete(session.decommit(token, 4 * unit, 2 * unit));
+        assertThat(broken.get()).as("what happened to the work").isNull();
+        assertThat(asked.get()).isGreaterThan(10);
+        stand.expect(session, 2 * unit, 2 * unit);
+        stand.check();
+        Stand.releaseCompletely(session, token);
+        stand.expect(session, 0, 0);
+        stand.check();
+    }
+
+    @Test
+    @DisplayName("D09 a prefix under queued work is detached and privatised only when the work is done")
+    void sharedMemoryWithQueuedWork() {
+        var stand = stand(Keeping.NOTHING);
+        requireSharing(stand);
+        long unit = stand.subject.unit();
+        var gate = stand.subject.gate();
+        var session = stand.open("anna");
+        long creator = session.reserve(2 * unit, 1, Ranges.of(0, 2 * unit), Extents.PIECES);
+        Stand.fill(session, creator, 0, 2 * unit, 5);
+        long prefix = session.share(creator, 0, 2 * unit);
+        long token = session.reserve(8 * unit, 1, Ranges.none(), Extents.PIECES);
+        session.attach(token, 0, prefix);
+        session.attach(token, 4 * unit, prefix);
+        long before = gate.calls(Call.UNMAP);
+        var asked = new AtomicInteger();
+        var early = new AtomicBoolean();
+        session.usedUntil(token, 5 * unit, 1, () -> {
+            if (gate.calls(Call.UNMAP) != before) {
+                early.set(true);
+            }
+            return asked.incrementAndGet() == 10;
+        });
+        session.privatise(token, 5 * unit, unit);
+        assertThat(early).isFalse();
+        assertThat(asked).hasValue(10);
+        Stand.assertHolds(session, token, 5 * unit, 16, 5);
+        long unmapped = gate.calls(Call.UNMAP);
+        asked.set(0);
+        session.usedUntil(token, unit, 1, () -> {
+            if (gate.calls(Call.UNMAP) != unmapped) {
+                early.set(true);
+            }
+            return asked.incrementAndGet() == 10;
+        });
+        assertThat(session.detach(token, 0, prefix)).isEqualTo(new Complete(2 * unit));
+        assertThat(early).isFalse();
+        assertThat(asked).hasValue(10);
+        session.close();
+        stand.accept(session);
     }
 
     @Test

@@ -27,6 +27,7 @@ record TokenUse(String name, Action action) {
         return List.of(
                 new TokenUse("release", MemorySession::release),
                 new TokenUse("releaseAfter", (session, token) -> session.releaseAfter(token, () -> true)),
+                new TokenUse("usedUntil", (session, token) -> session.usedUntil(token, 0, 1, () -> false)),
                 new TokenUse("commit", (session, token) -> session.commit(token, 0, 1)),
                 new TokenUse("decommit", (session, token) -> session.decommit(token, 0, 1)),
                 new TokenUse("committedBytes", MemorySession::committedBytes),

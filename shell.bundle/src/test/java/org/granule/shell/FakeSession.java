@@ -78,6 +78,11 @@ final class FakeSession implements MemorySession {
     }
 
     @Override
+    public void usedUntil(long token, long offset, long length, Fence fence) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void commit(long token, long offset, long length) {
         throw new UnsupportedOperationException();
     }

@@ -213,6 +213,11 @@ final class FakeSession implements MemorySession {
     }
 
     @Override
+    public void usedUntil(long token, long offset, long length, Fence fence) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public ReleaseOutcome decommit(long token, long offset, long length) {
         throw new UnsupportedOperationException();
     }
