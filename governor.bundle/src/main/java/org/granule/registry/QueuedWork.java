@@ -150,9 +150,12 @@ final class QueuedWork {
 
     /** Takes the fences off a slot in exclusive use, which will wait for them where it goes. */
     static List<Fence> take(Slot slot) {
-        var uses = slot.uses;
-        slot.uses = null;
-        return uses == null ? new ArrayList<>() : new ArrayList<>(uses.fences());
+        var fences = new ArrayList<Fence>();
+        if (slot.uses != null) {
+            fences.addAll(slot.uses.fences());
+            slot.uses = null;
+        }
+        return fences;
     }
 
     /**

@@ -9,9 +9,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.granule.governor.AllocationDTO;
 import org.granule.governor.Binding;
@@ -224,8 +226,8 @@ class QueuedWorkTest {
                     decommits.incrementAndGet();
                 }
             };
-            // The byte before the range is in its first granule.
-            session.usedUntil(token, 4 * G, 10, passesAt(300, () -> {
+            // Other bytes than those that are decommitted, in the same granule.
+            session.usedUntil(token, 4 * G, 10, passesAt(20, () -> {
                 assertThat(decommits).hasValue(0);
                 session.fill(token, 4 * G, G, (byte) 1);
                 session.commit(token, 0, G);
@@ -325,7 +327,7 @@ class QueuedWorkTest {
     }
 
     @Test
-    @DisplayName("D09 work that is recorded between the wait and the release is waited for too")
+    @DisplayName("D09 work that is recorded during the wait is waited for too")
     void addedWhileWaiting() {
         try (var bench = new Bench()) {
             var allocator = new EagerAllocator();
@@ -347,6 +349,43 @@ class QueuedWorkTest {
             });
             assertThat(session.release(token)).isEqualTo(new Complete(64));
             assertThat(recorded).isTrue();
+            assertThat(second).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("D09 work that is recorded after all has passed, before the memory is taken, sends the release back")
+    void addedBeforeTheSeize() {
+        try (var bench = new Bench()) {
+            var allocator = new PagedAllocator();
+            var session = bench.bind(allocator).open("a", "kv");
+            long token = session.allocate(G, 1);
+            var releasing = Thread.currentThread();
+            var second = new AtomicBoolean();
+            var filling = new CountDownLatch(1);
+            allocator.before = method -> {
+                if ("fill".equals(method)) {
+                    filling.countDown();
+                    // It parks only while it waits for this operation to let go of the memory.
+                    Bench.await(() -> releasing.getState() == Thread.State.TIMED_WAITING);
+                    session.usedUntil(token, 0, 1, passesAt(5, () -> second.set(allocator.liveBlocks() == 1)));
+                }
+            };
+            var fill = new AtomicReference<CompletableFuture<?>>();
+            var asked = new AtomicInteger();
+            session.usedUntil(token, 0, G, () -> {
+                if (asked.incrementAndGet() == 2) {
+                    fill.set(CompletableFuture.runAsync(() -> session.fill(token, 0, G, (byte) 1)));
+                    try {
+                        filling.await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+                return asked.get() >= 2;
+            });
+            assertThat(session.release(token)).isEqualTo(new Complete(G));
+            fill.get().join();
             assertThat(second).isTrue();
         }
     }
