@@ -19,8 +19,9 @@ final class Services {
     private static final AtomicLong IDS = new AtomicLong(100);
 
     /** Inside a framework allocators are of the bundle that these tests are in. */
-    private static final long BUNDLE =
-            Optional.ofNullable(FrameworkUtil.getBundle(Services.class)).map(Bundle::getBundleId).orElse(7L);
+    private static final long BUNDLE = Optional.ofNullable(FrameworkUtil.getBundle(Services.class))
+            .map(Bundle::getBundleId)
+            .orElse(7L);
 
     private Services() {}
 

@@ -7,17 +7,24 @@ import org.granule.cuda.vmm.CudaRig;
 import org.granule.memory.DeviceKey;
 import org.granule.memory.DriverFaultException;
 import org.granule.vmm.VmmAllocator;
+import org.granule.vmm.VmmSettings;
 
 /** The engine on a card. */
 final class CudaSubject extends VmmSubject {
 
     private static final DeviceKey DEVICE = new DeviceKey("cuda", 0);
 
+    private static final long LARGEST_EXTENT = 1L << 30;
+
     private GateDriver gate;
     private final CudaRig rig;
 
     CudaSubject(Keeping keeping) {
-        rig = new CudaRig(settings(DEVICE, keeping), driver -> gate = new GateDriver(driver));
+        var settings = settings(DEVICE, keeping);
+        rig = new CudaRig(
+                new VmmSettings(
+                        DEVICE, settings.arenaBytes(), settings.keptBytes(), settings.idleBytes(), LARGEST_EXTENT),
+                driver -> gate = new GateDriver(driver));
     }
 
     CudaRig rig() {

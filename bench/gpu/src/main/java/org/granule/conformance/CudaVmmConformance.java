@@ -1,7 +1,14 @@
 package org.granule.conformance;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
 
 /** The engine on a card. */
 @DisplayName("The engine on a card")
@@ -40,6 +47,41 @@ public class CudaVmmConformance {
         @Override
         Subject subject(Keeping keeping) {
             return new CudaSubject(keeping);
+        }
+
+        /** Inside a framework there is no class path to start from: the container itself is started and ends. */
+        @Override
+        void endOfTheProgram(String how) {
+            throw new IllegalStateException("replaced by endOfTheContainer");
+        }
+
+        @Test
+        @DisplayName("D12 the JVM ends with live memory on the card: status 0")
+        void endOfTheContainer() throws Exception {
+            var jar = System.getProperty("java.class.path");
+            assertThat(jar).as("the container's jar").endsWith(".jar").doesNotContain(File.pathSeparator);
+            var child = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-Dgranule.exec=granule:allocate cuda0 64MiB; granule:ledger",
+                            "-Dgosh.home=" + System.getProperty("gosh.home"),
+                            "-Dgosh.args=--nointeractive --noshutdown",
+                            "-Dorg.jline.terminal.dumb=true",
+                            "-jar",
+                            jar)
+                    .redirectErrorStream(true)
+                    .start();
+            try {
+                var said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertThat(child.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
+                assertThat(child.exitValue())
+                        .as("its status; it said: %s", said)
+                        .isZero();
+                assertThat(said).contains("64 MiB").doesNotContain("Exception");
+            } finally {
+                child.destroyForcibly();
+            }
         }
     }
 }

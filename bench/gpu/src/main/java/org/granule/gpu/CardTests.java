@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.granule.conformance.CudaDriverRules;
+import org.granule.conformance.CudaStreamsConformance;
 import org.granule.conformance.CudaVmmConformance;
 import org.junit.jupiter.engine.JupiterTestEngine;
 import org.junit.platform.engine.TestExecutionResult;
@@ -21,7 +23,8 @@ import org.junit.platform.launcher.core.LauncherFactory;
 final class CardTests implements TestExecutionListener {
 
     /** Test classes in the order in which they run. */
-    private static final List<Class<?>> CLASSES = List.of(CudaVmmConformance.class);
+    private static final List<Class<?>> CLASSES = List.of(
+            CudaDriverRules.class, CudaVmmConformance.class, CudaStreamsConformance.class, CudaDeployment.class);
 
     private final PrintStream out;
     private final List<String> passed = new ArrayList<>();

@@ -23,13 +23,13 @@ final class CudaContext implements AutoCloseable {
 
     private volatile boolean lost;
 
-    /** What a thread's calls need to leave the context again. */
-    private static final class Visit {
-        final CUcontext left = new CUcontext();
-        final int[] mode = new int[1];
-    }
+    /**
+     * Where a thread's calls leave what they do not need. No class of this bundle: what a thread keeps would keep the
+     * bundle's class loader after an update.
+     */
+    private static final ThreadLocal<CUcontext> LEFT = ThreadLocal.withInitial(CUcontext::new);
 
-    private static final ThreadLocal<Visit> VISITS = ThreadLocal.withInitial(Visit::new);
+    private static final ThreadLocal<int[]> MODE = ThreadLocal.withInitial(() -> new int[1]);
 
     CudaContext(int ordinal) {
         this.ordinal = ordinal;
@@ -52,24 +52,24 @@ final class CudaContext implements AutoCloseable {
 
     /** Makes calls in the context and returns their result code. */
     int in(IntSupplier calls) {
-        var visit = VISITS.get();
+        int[] mode = MODE.get();
         int code = CudaResult.of(() -> JCudaDriver.cuCtxPushCurrent(context));
         if (code != CudaResult.SUCCESS) {
             return noted(code);
         }
         try {
-            visit.mode[0] = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
-            code = CudaResult.of(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(visit.mode));
+            mode[0] = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
+            code = CudaResult.of(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
             if (code != CudaResult.SUCCESS) {
                 return noted(code);
             }
             try {
                 return noted(CudaResult.of(calls));
             } finally {
-                CudaResult.of(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(visit.mode));
+                CudaResult.of(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
             }
         } finally {
-            CudaResult.of(() -> JCudaDriver.cuCtxPopCurrent(visit.left));
+            CudaResult.of(() -> JCudaDriver.cuCtxPopCurrent(LEFT.get()));
         }
     }
 
