@@ -142,6 +142,19 @@ final class KeptBlocks {
         return null;
     }
 
+    /** What is kept now. */
+    long bytes() {
+        long sum = 0;
+        for (var stripe : stripes) {
+            while (!stripe.enter()) {
+                Thread.onSpinWait();
+            }
+            sum += stripe.bytes;
+            stripe.leave();
+        }
+        return sum;
+    }
+
     /** Thread numbers are consecutive, so threads that start together get different stripes. */
     private int home() {
         return (int) Thread.currentThread().threadId() & stripes.length - 1;

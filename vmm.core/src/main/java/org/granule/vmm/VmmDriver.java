@@ -104,4 +104,26 @@ public interface VmmDriver {
      * @param bytes length of both
      */
     void copy(long target, long source, long bytes);
+
+    /**
+     * Returns what the device says of handles and mappings, at the time of this call or later. Used to look for
+     * differences from the engine's books, never by an allocation.
+     *
+     * @return answers, good for one look
+     */
+    DriverTruth truth();
+
+    /**
+     * Returns how much memory the device has.
+     *
+     * @return bytes, −1 when it cannot say
+     */
+    long totalBytes();
+
+    /**
+     * Returns how much memory of the device is free, whoever uses the rest.
+     *
+     * @return bytes, −1 when it cannot say
+     */
+    long freeBytes();
 }

@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.granule.memory.Access;
 import org.granule.memory.DriverFaultException;
 import org.granule.memory.DriverFaultException.Kind;
+import org.granule.vmm.DriverTruth;
 import org.granule.vmm.VmmDriver;
 
 /**
@@ -45,11 +46,13 @@ public final class StrictDriver implements VmmDriver {
     }
 
     private static final class Handle {
+        final long number;
         final byte[] bytes;
         boolean released;
         int mappings;
 
-        Handle(long size) {
+        Handle(long number, long size) {
+            this.number = number;
             bytes = new byte[Math.toIntExact(size)];
         }
     }
@@ -64,6 +67,28 @@ public final class StrictDriver implements VmmDriver {
 
         long size() {
             return handle.bytes.length;
+        }
+    }
+
+    /** The device at one moment, which is as old as an answer may be. */
+    private record Snapshot(TreeMap<Long, Mapped> mapped, Map<Long, Handle> handles) implements DriverTruth {
+
+        @Override
+        public boolean exists(long handle, long bytes) {
+            var physical = handles.get(handle);
+            return physical != null && physical.bytes.length == bytes;
+        }
+
+        @Override
+        public boolean maps(long address, long bytes, long handle) {
+            var mapping = mapped.get(address);
+            return mapping != null && mapping.size() == bytes && mapping.handle.number == handle;
+        }
+
+        @Override
+        public boolean isMapped(long address) {
+            var place = mapped.floorEntry(address);
+            return place != null && address < place.getKey() + place.getValue().size();
         }
     }
 
@@ -258,7 +283,7 @@ public final class StrictDriver implements VmmDriver {
                     "create of " + bytes + " bytes: " + liveBytes() + " of " + capacity + " exist (2)");
         }
         long handle = nextHandle++;
-        handles.put(handle, new Handle(bytes));
+        handles.put(handle, new Handle(handle, bytes));
         return handle;
     }
 
@@ -358,6 +383,41 @@ public final class StrictDriver implements VmmDriver {
             throw invalid("copy from a run that is not readable", source, bytes);
         }
         System.arraycopy(from.handle.bytes, 0, to.handle.bytes, 0, (int) bytes);
+    }
+
+    @Override
+    public synchronized DriverTruth truth() {
+        look("truth");
+        return new Snapshot(new TreeMap<>(mapped), existing());
+    }
+
+    private Map<Long, Handle> existing() {
+        var existing = new HashMap<>(handles);
+        existing.values().removeIf(handle -> handle.released);
+        return existing;
+    }
+
+    @Override
+    public synchronized long totalBytes() {
+        look("totalBytes");
+        return capacity;
+    }
+
+    @Override
+    public synchronized long freeBytes() {
+        look("freeBytes");
+        return capacity - liveBytes();
+    }
+
+    /** Questions have no effect and are not counted; a lock and a lost device forbid them like any call. */
+    private void look(String question) {
+        if (lockHeld.getAsBoolean()) {
+            note(question + " was asked while a lock was held");
+        }
+        if (lost) {
+            note(question + " was asked after the device was lost");
+            throw new DriverFaultException(Kind.DEVICE_LOST, question + ": the device is lost");
+        }
     }
 
     private void begin(Call call) {
