@@ -28,6 +28,8 @@ public class AccountDTO extends DTO {
     public long excessBytes;
     /** Leases that are open. */
     public long leases;
+    /** The part of the owned bytes that leases hold. */
+    public long leasedBytes;
     /** Claims that were refused for this account since the start. */
     public long refusals;
 }

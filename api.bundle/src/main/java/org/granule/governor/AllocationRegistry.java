@@ -3,6 +3,7 @@ package org.granule.governor;
 import java.util.List;
 import org.granule.memory.DeviceAllocator;
 import org.granule.memory.DeviceKey;
+import org.granule.memory.ReconciliationDTO;
 import org.granule.memory.ReleaseOutcome;
 import org.osgi.annotation.versioning.ProviderType;
 import org.osgi.framework.ServiceReference;
@@ -85,4 +86,28 @@ public interface AllocationRegistry {
      * @return owned bytes that were given back
      */
     long trim(DeviceKey device, long bytes);
+
+    /**
+     * Describes the devices that have a bound allocator.
+     *
+     * @return by device
+     */
+    List<DeviceDTO> devices();
+
+    /**
+     * Compares books and device for each device that has a bound allocator.
+     *
+     * @return by device; an allocator that failed is named in the result and keeps no other from being compared
+     */
+    List<ReconciliationDTO> reconcile();
+
+    /**
+     * Compares the books of a device's bound allocators with the device, and their sum with the ledger. The ledger
+     * is compared when all these allocators can be inspected and what is owned stands still for a moment.
+     *
+     * @param device which
+     * @return what was found
+     * @throws org.granule.memory.InvalidRequestException when no allocator of this device is bound
+     */
+    ReconciliationDTO reconcile(DeviceKey device);
 }

@@ -18,6 +18,8 @@ public class AllocatorDTO extends DTO {
     public String version;
     /** The device that the service claims by its property; verified when it is bound. */
     public String device;
+    /** The name of that device for people, or null. */
+    public String deviceName;
     /** The mechanism that it claims, or null. */
     public String mechanism;
     /** The facets that it claims, or empty. */

@@ -48,6 +48,9 @@ public interface DeviceAllocator {
     /** Service property that lists the facets an allocator offers, for people and filters. */
     String FACETS_PROPERTY = "granule.facets";
 
+    /** Service property with a name of the device for people, such as {@code NVIDIA H200}. Optional. */
+    String DEVICE_NAME_PROPERTY = "granule.device.name";
+
     /**
      * Returns the device. The answer never changes. It is the only method that is called before a
      * provider has accepted the allocator.
@@ -118,6 +121,15 @@ public interface DeviceAllocator {
      * @return the same object at every call, or empty
      */
     default Optional<Transfer> transfer() {
+        return Optional.empty();
+    }
+
+    /**
+     * Returns the facet that shows what the allocator holds and compares its books with the device.
+     *
+     * @return the same object at every call, or empty
+     */
+    default Optional<DeviceInspection> inspection() {
         return Optional.empty();
     }
 

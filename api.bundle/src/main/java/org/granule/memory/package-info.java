@@ -7,7 +7,8 @@
  * addresses and takes them back. Everything else is optional: {@link
  * org.granule.memory.VirtualBacking} separates an address range from the memory behind it, {@link
  * org.granule.memory.SharedMapping} maps one piece of memory at several addresses, {@link
- * org.granule.memory.Transfer} moves bytes on devices that Java cannot address.
+ * org.granule.memory.Transfer} moves bytes on devices that Java cannot address, {@link
+ * org.granule.memory.DeviceInspection} compares the allocator's books with its device.
  *
  * <p>An allocator is never called by applications. They hold a session of an execution provider,
  * whose binding checks every argument and every identity before the allocator sees it. An allocator

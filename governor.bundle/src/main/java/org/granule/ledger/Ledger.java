@@ -87,6 +87,18 @@ public final class Ledger implements Governor {
         return all;
     }
 
+    /**
+     * Reads the accounts of one device at one moment.
+     *
+     * @param device which
+     * @return the device first, then what is below it
+     */
+    public List<AccountDTO> ledger(DeviceKey device) {
+        var all = new ArrayList<AccountDTO>();
+        tree(device).exactly(root -> describe(root, all));
+        return all;
+    }
+
     @Override
     public long alarms() {
         return trees.values().stream().mapToLong(DeviceTree::alarms).sum();
@@ -145,6 +157,7 @@ public final class Ledger implements Governor {
             dto.reservedBytes = leaf.reserved.get();
             dto.quarantinedBytes = leaf.quarantined.get();
             dto.leases = leaf.leases.get();
+            dto.leasedBytes = leaf.leased.get();
         }
         for (Node child : node.children) {
             var part = describe(child, all);
@@ -152,6 +165,7 @@ public final class Ledger implements Governor {
             dto.reservedBytes += part.reservedBytes;
             dto.quarantinedBytes += part.quarantinedBytes;
             dto.leases += part.leases;
+            dto.leasedBytes += part.leasedBytes;
             dto.refusals += part.refusals;
         }
         return dto;

@@ -15,6 +15,7 @@ final class LedgerLease implements Lease {
         this.account = account;
         this.bytes = bytes;
         account.leases.incrementAndGet();
+        account.leased.addAndGet(bytes);
     }
 
     @Override
@@ -35,6 +36,7 @@ final class LedgerLease implements Lease {
         } else {
             account.refund(bytes - target, 0);
         }
+        account.leased.addAndGet(target - bytes);
         bytes = target;
     }
 
@@ -43,6 +45,7 @@ final class LedgerLease implements Lease {
         if (!closed) {
             closed = true;
             account.refund(bytes, 0);
+            account.leased.addAndGet(-bytes);
             bytes = 0;
             account.leases.decrementAndGet();
         }

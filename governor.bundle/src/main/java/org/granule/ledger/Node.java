@@ -29,6 +29,7 @@ class Node {
     final AtomicLong reserved = new AtomicLong();
     final AtomicLong quarantined = new AtomicLong();
     final AtomicLong leases = new AtomicLong();
+    final AtomicLong leased = new AtomicLong();
 
     Node(DeviceTree tree, Node parent, String path, int depth) {
         this.tree = tree;

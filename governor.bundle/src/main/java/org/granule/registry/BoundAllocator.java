@@ -17,12 +17,14 @@ import org.granule.memory.BudgetExceededException;
 import org.granule.memory.ClosedException;
 import org.granule.memory.DeviceAllocator;
 import org.granule.memory.DeviceKey;
+import org.granule.memory.DeviceStateDTO;
 import org.granule.memory.Extents;
 import org.granule.memory.Fence;
 import org.granule.memory.InvalidRequestException;
 import org.granule.memory.MemoryException;
 import org.granule.memory.NotSupportedException;
 import org.granule.memory.Ranges;
+import org.granule.memory.ReconciliationDTO;
 import org.granule.memory.ReleaseOutcome;
 import org.granule.memory.ReleaseOutcome.Quarantined;
 import org.granule.memory.Transfer;
@@ -513,6 +515,30 @@ final class BoundAllocator implements Binding {
 
     long trim(long bytes) {
         return allocator.trim(bytes);
+    }
+
+    boolean hasInspection() {
+        return allocator.hasInspection();
+    }
+
+    /** What the allocator holds; its end waits for the answer. */
+    DeviceStateDTO state() {
+        int lane = enter();
+        try {
+            return allocator.state();
+        } finally {
+            leave(lane);
+        }
+    }
+
+    /** What the allocator's books and its device differ in; its end waits for the answer. */
+    ReconciliationDTO reconcile() {
+        int lane = enter();
+        try {
+            return allocator.reconcile();
+        } finally {
+            leave(lane);
+        }
     }
 
     @Override

@@ -8,10 +8,13 @@ import org.granule.ledger.LedgerAccount;
 import org.granule.memory.Access;
 import org.granule.memory.AllocatorFaultException;
 import org.granule.memory.DeviceAllocator;
+import org.granule.memory.DeviceInspection;
 import org.granule.memory.DeviceKey;
+import org.granule.memory.DeviceStateDTO;
 import org.granule.memory.Extents;
 import org.granule.memory.MemoryException;
 import org.granule.memory.Ranges;
+import org.granule.memory.ReconciliationDTO;
 import org.granule.memory.ReleaseOutcome;
 import org.granule.memory.ReleaseOutcome.Quarantined;
 import org.granule.memory.SharedMapping;
@@ -37,6 +40,7 @@ final class GuardedAllocator {
     private VirtualBacking backing;
     private SharedMapping sharing;
     private Transfer transfer;
+    private DeviceInspection inspection;
 
     /**
      * Asks for the facets.
@@ -54,6 +58,7 @@ final class GuardedAllocator {
         this.sharing = facet("sharedMapping", allocator::sharedMapping);
         Transfer own = facet("transfer", allocator::transfer);
         this.transfer = own == null && host ? new HostTransfer() : own;
+        this.inspection = facet("inspection", allocator::inspection);
         if (backing != null && !charges || sharing != null && backing == null) {
             throw broken("virtual backing needs commitsOnDemand(), and shared mapping needs virtual backing");
         }
@@ -83,6 +88,7 @@ final class GuardedAllocator {
         backing = null;
         sharing = null;
         transfer = null;
+        inspection = null;
     }
 
     boolean isSameAs(GuardedAllocator other) {
@@ -246,6 +252,26 @@ final class GuardedAllocator {
 
     Transfer requireTransfer() {
         return require(transfer, "transfer, and its device cannot be addressed by Java");
+    }
+
+    // Inspection
+
+    boolean hasInspection() {
+        return inspection != null;
+    }
+
+    DeviceStateDTO state() {
+        var facet = require(inspection, "inspection");
+        return inside("state", facet::state);
+    }
+
+    ReconciliationDTO reconcile() {
+        var facet = require(inspection, "inspection");
+        ReconciliationDTO answer = inside("reconcile", facet::reconcile);
+        if (answer.findings == null || answer.findings.contains(null)) {
+            throw broken("answered null in the findings of reconcile");
+        }
+        return answer;
     }
 
     private VirtualBacking backing() {

@@ -17,13 +17,16 @@ import org.granule.governor.AllocationRegistry;
 import org.granule.governor.AllocatorDTO;
 import org.granule.governor.Binding;
 import org.granule.governor.BindingDTO;
+import org.granule.governor.DeviceDTO;
 import org.granule.ledger.Ledger;
 import org.granule.memory.AllocatorFaultException;
 import org.granule.memory.BindingRefusedException;
 import org.granule.memory.DeviceAllocator;
 import org.granule.memory.DeviceKey;
 import org.granule.memory.DeviceMismatchException;
+import org.granule.memory.InvalidRequestException;
 import org.granule.memory.NotSupportedException;
+import org.granule.memory.ReconciliationDTO;
 import org.granule.memory.ReleaseOutcome;
 import org.granule.memory.UnavailableAllocator;
 import org.osgi.framework.BundleContext;
@@ -90,6 +93,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
     private final Cleaner cleaner = Cleaner.create();
     private final CopyOnWriteArrayList<BoundAllocator> bindings = new CopyOnWriteArrayList<>();
     private final CopyOnWriteArrayList<AllocationDTO> left = new CopyOnWriteArrayList<>();
+    private final Devices devices;
     private final ConcurrentHashMap<Long, String> unhealthy = new ConcurrentHashMap<>();
     private final ArrayDeque<Number> returned = new ArrayDeque<>();
     private int numbers;
@@ -125,6 +129,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
         this.ledger = ledger;
         this.services = services;
         this.reports = reports;
+        this.devices = new Devices(ledger, bindings, left);
     }
 
     private static Collection<ServiceReference<?>> allocatorsOf(BundleContext context) {
@@ -262,6 +267,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
         dto.bundle = bundle == null ? null : bundle.getSymbolicName();
         dto.version = bundle == null ? null : String.valueOf(bundle.getVersion());
         dto.device = text(reference.getProperty(DeviceAllocator.DEVICE_PROPERTY));
+        dto.deviceName = text(reference.getProperty(DeviceAllocator.DEVICE_NAME_PROPERTY));
         dto.mechanism = text(reference.getProperty(DeviceAllocator.MECHANISM_PROPERTY));
         dto.facets = text(reference.getProperty(DeviceAllocator.FACETS_PROPERTY));
         dto.ranking = reference.getProperty(Constants.SERVICE_RANKING) instanceof Integer ranking ? ranking : 0;
@@ -352,6 +358,25 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
             }
         }
         return trimmed;
+    }
+
+    @Override
+    public List<DeviceDTO> devices() {
+        return devices.keys().stream().map(devices::describe).toList();
+    }
+
+    @Override
+    public List<ReconciliationDTO> reconcile() {
+        return devices.keys().stream().map(devices::reconcile).toList();
+    }
+
+    @Override
+    public ReconciliationDTO reconcile(DeviceKey device) {
+        if (!devices.keys().contains(device)) {
+            throw new InvalidRequestException("no allocator of device " + device + " is bound; granule:devices lists"
+                    + " the devices that have one");
+        }
+        return devices.reconcile(device);
     }
 
     /** Ends all bindings that are left, without waiting for anybody. */

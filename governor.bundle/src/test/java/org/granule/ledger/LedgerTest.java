@@ -199,12 +199,14 @@ class LedgerTest {
     void leaseReturnedOnce() {
         var lease = ledger.claim(kv, 100);
         assertThat(row("fake:0/a/kv").leases).isEqualTo(1);
+        assertThat(row("fake:0").leasedBytes).isEqualTo(row("fake:0").ownedBytes);
         lease.resize(150);
         assertThat(owned("fake:0")).isEqualTo(150);
         lease.close();
         lease.close();
         assertThat(owned("fake:0")).isZero();
         assertThat(row("fake:0/a/kv").leases).isZero();
+        assertThat(row("fake:0").leasedBytes).isZero();
         assertThat(lease.bytes()).isZero();
         assertThatThrownBy(() -> lease.resize(1)).isInstanceOf(StaleTokenException.class);
         assertThat(ledger.alarms()).isZero();

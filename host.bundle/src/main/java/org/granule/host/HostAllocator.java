@@ -30,7 +30,12 @@ import org.osgi.service.metatype.annotations.ObjectClassDefinition;
 @Component(
         name = HostAllocator.NAME,
         service = DeviceAllocator.class,
-        property = {"granule.device=host:0", "granule.mechanism=host-eager", "granule.facets="})
+        property = {
+            "granule.device=host:0",
+            "granule.device.name=host memory",
+            "granule.mechanism=host-eager",
+            "granule.facets="
+        })
 @Designate(ocd = HostAllocator.Settings.class)
 @SuppressWarnings("restricted")
 public final class HostAllocator implements DeviceAllocator {

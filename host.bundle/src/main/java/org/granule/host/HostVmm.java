@@ -113,8 +113,10 @@ public final class HostVmm {
         allocator = new VmmAllocator(driver, engine);
         var properties = new Hashtable<String, Object>();
         properties.put(DeviceAllocator.DEVICE_PROPERTY, device.toString());
+        properties.put(DeviceAllocator.DEVICE_NAME_PROPERTY, "host memory");
         properties.put(DeviceAllocator.MECHANISM_PROPERTY, "host-vmm");
-        properties.put(DeviceAllocator.FACETS_PROPERTY, new String[] {"virtual-backing", "shared-mapping"});
+        properties.put(
+                DeviceAllocator.FACETS_PROPERTY, new String[] {"virtual-backing", "shared-mapping", "inspection"});
         properties.put("granule.bytes", granule);
         properties.put("granule.pages", pages());
         registration = context.registerService(DeviceAllocator.class, allocator, properties);

@@ -1,9 +1,11 @@
 package org.granule.host;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.granule.memory.Access;
 import org.granule.memory.InvalidRequestException;
+import org.granule.vmm.DriverTruth;
 import org.granule.vmm.VmmDriver;
 
 /**
@@ -21,6 +23,12 @@ final class LinuxDriver implements VmmDriver, AutoCloseable {
     private final boolean populates;
     private final int file;
     private final AtomicLong nextOffset = new AtomicLong();
+
+    /**
+     * The parts of the file that are handles, each with its size. The kernel tells a part that was given back from one
+     * that nobody has written yet only by the memory behind it, which both do not have.
+     */
+    private final ConcurrentHashMap<Long, Long> handles = new ConcurrentHashMap<>();
 
     /**
      * Opens the file.
@@ -73,6 +81,7 @@ final class LinuxDriver implements VmmDriver, AutoCloseable {
         if (populates) {
             memory.populate(file, offset, bytes);
         }
+        handles.put(offset, bytes);
         return offset;
     }
 
@@ -101,6 +110,7 @@ final class LinuxDriver implements VmmDriver, AutoCloseable {
     @Override
     public void release(long handle, long bytes) {
         memory.punch(file, handle, bytes);
+        handles.remove(handle);
     }
 
     @Override
@@ -111,6 +121,37 @@ final class LinuxDriver implements VmmDriver, AutoCloseable {
     @Override
     public void copy(long target, long source, long bytes) {
         at(target, bytes).copyFrom(at(source, bytes));
+    }
+
+    @Override
+    public DriverTruth truth() {
+        var mappings = FileMappings.of(file);
+        return new DriverTruth() {
+            @Override
+            public boolean exists(long handle, long bytes) {
+                return Long.valueOf(bytes).equals(handles.get(handle));
+            }
+
+            @Override
+            public boolean maps(long address, long bytes, long handle) {
+                return mappings.show(address, bytes, handle);
+            }
+
+            @Override
+            public boolean isMapped(long address) {
+                return mappings.touch(address, granuleBytes);
+            }
+        };
+    }
+
+    @Override
+    public long totalBytes() {
+        return SystemMemory.bytes("MemTotal");
+    }
+
+    @Override
+    public long freeBytes() {
+        return SystemMemory.bytes("MemAvailable");
     }
 
     /** Closes the file. What is still mapped stays readable until the process ends. */

@@ -45,6 +45,54 @@ class LinuxDriverTest {
     }
 
     @Test
+    void theTruthIsTheKernels() {
+        long range = driver.reserve(4 * GRANULE);
+        long handle = driver.create(2 * GRANULE);
+        long other = driver.create(GRANULE);
+        assertThat(driver.truth().isMapped(range)).isFalse();
+        driver.map(range, 2 * GRANULE, handle);
+        driver.map(range + 2 * GRANULE, GRANULE, other);
+        driver.protect(range + 2 * GRANULE, GRANULE, Access.READ);
+
+        var truth = driver.truth();
+        assertThat(truth.maps(range, 2 * GRANULE, handle)).isTrue();
+        assertThat(truth.maps(range, 2 * GRANULE, other)).isFalse();
+        assertThat(truth.maps(range + 2 * GRANULE, GRANULE, other)).isTrue();
+        assertThat(truth.maps(range + GRANULE, 2 * GRANULE, handle)).isFalse();
+        assertThat(truth.isMapped(range + GRANULE)).isTrue();
+        assertThat(truth.isMapped(range + 3 * GRANULE)).isFalse();
+        assertThat(truth.exists(handle, 2 * GRANULE)).isTrue();
+        assertThat(truth.exists(handle, GRANULE)).isFalse();
+
+        driver.unmap(range + GRANULE, 2 * GRANULE);
+        driver.release(other, GRANULE);
+        truth = driver.truth();
+        assertThat(truth.maps(range, 2 * GRANULE, handle)).isFalse();
+        assertThat(truth.isMapped(range)).isTrue();
+        assertThat(truth.isMapped(range + GRANULE)).isFalse();
+        assertThat(truth.exists(other, GRANULE)).isFalse();
+        driver.unmap(range, GRANULE);
+        driver.free(range, 4 * GRANULE);
+    }
+
+    @Test
+    void theMappingsOfAnotherFileAreNotItsOwn() {
+        try (var another = new LinuxDriver(GRANULE, false)) {
+            long range = another.reserve(GRANULE);
+            another.map(range, GRANULE, another.create(GRANULE));
+            assertThat(another.truth().isMapped(range)).isTrue();
+            assertThat(driver.truth().isMapped(range)).isFalse();
+            another.free(range, GRANULE);
+        }
+    }
+
+    @Test
+    void theSystemHasMemory() {
+        assertThat(driver.totalBytes()).isPositive();
+        assertThat(driver.freeBytes()).isBetween(1L, driver.totalBytes());
+    }
+
+    @Test
     void reservationsAreAlignedToTheGranule() {
         for (int i = 0; i < 10; i++) {
             assertThat(driver.reserve(3 * GRANULE) % GRANULE).isZero();

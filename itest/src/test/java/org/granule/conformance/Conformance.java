@@ -64,6 +64,12 @@ abstract class Conformance {
         assumeFalse(stand.subject.isLazy(), "it has both facets; this is about eager allocators");
     }
 
+    static void requireInspection(Stand stand) {
+        assumeTrue(
+                stand.subject.allocator().inspection().isPresent(),
+                "it has no inspection: the C library does not tell what it has handed out");
+    }
+
     static void requireDriver(Stand stand) {
         assumeTrue(
                 stand.subject.gate() != null,

@@ -12,6 +12,7 @@ import java.util.function.BiConsumer;
 import org.granule.memory.Access;
 import org.granule.memory.DriverFaultException;
 import org.granule.memory.DriverFaultException.Kind;
+import org.granule.vmm.DriverTruth;
 import org.granule.vmm.VmmDriver;
 import org.granule.vmm.strict.StrictDriver.Call;
 
@@ -132,6 +133,20 @@ final class GateDriver implements VmmDriver {
     synchronized void freeReservations() {
         reservations.forEach(driver::free);
         reservations.clear();
+    }
+
+    /** Returns what is behind the gate, for changes that whoever keeps books does not see. */
+    VmmDriver raw() {
+        return driver;
+    }
+
+    synchronized long handleAt(long address) {
+        return mappings.get(address).handle;
+    }
+
+    /** Gives a handle back past whoever keeps books of it. */
+    synchronized void releaseBehind(long handle) {
+        driver.release(handle, handles.remove(handle));
     }
 
     /** Ends the context for good: whatever comes later is told to somebody and not done. */
@@ -276,5 +291,34 @@ final class GateDriver implements VmmDriver {
     public void copy(long target, long source, long bytes) {
         begin(Call.COPY);
         driver.copy(target, source, bytes);
+    }
+
+    @Override
+    public DriverTruth truth() {
+        look("truth");
+        return driver.truth();
+    }
+
+    @Override
+    public long totalBytes() {
+        look("totalBytes");
+        return driver.totalBytes();
+    }
+
+    @Override
+    public long freeBytes() {
+        look("freeBytes");
+        return driver.freeBytes();
+    }
+
+    /** A question is no call that could be told to fail, but like a call it must not come to a lost device. */
+    private synchronized void look(String question) {
+        if (afterEnd != null) {
+            afterEnd.run();
+        }
+        if (lost) {
+            violations.add(question + " was asked after the device was lost");
+            throw new DriverFaultException(Kind.DEVICE_LOST, question + ": the device is lost");
+        }
     }
 }

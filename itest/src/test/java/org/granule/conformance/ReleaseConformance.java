@@ -3,7 +3,6 @@ package org.granule.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -23,14 +22,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.granule.governor.AccountDTO;
 import org.granule.governor.AllocationDTO;
+import org.granule.memory.Access;
 import org.granule.memory.BudgetExceededException;
 import org.granule.memory.DriverFaultException;
 import org.granule.memory.DriverFaultException.Kind;
 import org.granule.memory.Extents;
+import org.granule.memory.FindingDTO;
 import org.granule.memory.InUseException;
 import org.granule.memory.InvalidRequestException;
 import org.granule.memory.MemoryException;
 import org.granule.memory.Ranges;
+import org.granule.memory.ReconciliationDTO;
 import org.granule.memory.ReleaseOutcome;
 import org.granule.memory.ReleaseOutcome.Complete;
 import org.granule.memory.ReleaseOutcome.Failed;
@@ -1118,8 +1120,133 @@ abstract class ReleaseConformance extends Conformance {
     }
 
     @Test
-    @DisplayName("D13 reconciliation: a handle or mapping changed behind the books is found and named")
-    void reconciliation() {
-        abort("there is no reconciliation of books and device yet");
+    @DisplayName("D13 reconciliation: a mapping changed behind the books is found and named")
+    void mappingChangedBehindTheBooks() {
+        var stand = stand();
+        requireInspection(stand);
+        long unit = stand.subject.unit();
+        var session = stand.open("anna");
+        long token = session.reserve(8 * unit, 1, Ranges.of(0, 3 * unit), Extents.PIECES);
+        long gone = session.reserve(8 * unit, 1, Ranges.of(0, unit), Extents.PIECES);
+        long address = session.address(token);
+        long nobodys = session.address(gone) + 5 * unit;
+        // Addresses are looked at as far as they were ever taken.
+        long last = session.reserve(unit, 1, Ranges.none(), Extents.PIECES);
+        Stand.releaseCompletely(session, gone);
+        assertThat(reconcile(stand).findings).isEmpty();
+
+        var raw = stand.subject.gate().raw();
+        long handle = stand.subject.gate().handleAt(address + unit);
+        raw.unmap(address + unit, unit);
+        assertFinds(stand, FindingDTO.MAPPING_MISSING, address + unit, handle, unit, session.account());
+
+        long other = raw.create(unit);
+        raw.map(address + unit, unit, other);
+        assertFinds(stand, FindingDTO.OTHER_HANDLE, address + unit, handle, unit, session.account());
+        raw.unmap(address + unit, unit);
+        raw.map(address + unit, unit, handle);
+        raw.protect(address + unit, unit, Access.READ_WRITE);
+        assertThat(reconcile(stand).findings).isEmpty();
+
+        raw.map(address + 5 * unit, unit, other);
+        assertFinds(stand, FindingDTO.UNKNOWN_MAPPING, address + 5 * unit, -1, unit, session.account());
+        raw.unmap(address + 5 * unit, unit);
+        raw.map(nobodys, unit, other);
+        assertFinds(stand, FindingDTO.UNKNOWN_MAPPING, nobodys, -1, unit, null);
+        raw.unmap(nobodys, unit);
+        raw.release(other, unit);
+
+        var clean = reconcile(stand);
+        assertThat(clean.findings).isEmpty();
+        assertThat(clean.mappingsChecked).isEqualTo(3);
+        assertThat(stand.registry.devices()).singleElement().satisfies(device -> {
+            assertThat(device.differenceBytes).isZero();
+            assertThat(device.ownedBytes).isEqualTo(device.ledgerOwnedBytes);
+            assertThat(device.mappedBytes).isEqualTo(device.ledgerMappedBytes);
+            assertThat(device.pooledBytes).isEqualTo(device.ledgerPooledBytes);
+            assertThat(device.freeBytes).isBetween(0L, device.totalBytes);
+        });
+        Stand.releaseCompletely(session, token);
+        Stand.releaseCompletely(session, last);
+    }
+
+    @Test
+    @DisplayName("D13 reconciliation: a handle released behind the books is found and named")
+    void handleReleasedBehindTheBooks() {
+        var stand = stand();
+        requireInspection(stand);
+        long unit = stand.subject.unit();
+        var session = stand.open("anna");
+        long token = session.reserve(8 * unit, 1, Ranges.of(0, 3 * unit), Extents.PIECES);
+        long handle = stand.subject.gate().handleAt(session.address(token) + unit);
+        stand.subject.gate().releaseBehind(handle);
+        assertFinds(stand, FindingDTO.HANDLE_MISSING, 0, handle, unit, session.account());
+        assertThat(stand.registry.devices()).singleElement().satisfies(device -> assertThat(device.differenceBytes)
+                .isEqualTo(unit));
+        // The books are wrong for good.
+        stand.abandon();
+    }
+
+    @Test
+    @DisplayName("D13 reconciliation: while threads allocate, commit, share and release, nothing is ever found")
+    void reconciledWhileAllocationsGoOn() throws Exception {
+        var stand = stand();
+        requireInspection(stand);
+        var workers = new ArrayList<CompletableFuture<Void>>();
+        for (int i = 0; i < 4; i++) {
+            var session = stand.open("tenant" + i % 2);
+            var random = new Random(i);
+            workers.add(CompletableFuture.runAsync(() -> {
+                for (int round = 0; round < 1000; round++) {
+                    churn(session, stand.subject.unit(), random);
+                }
+            }));
+        }
+        var all = CompletableFuture.allOf(workers.toArray(CompletableFuture[]::new));
+        do {
+            var found = stand.registry.reconcile(stand.subject.device());
+            assertThat(found.findings).isEmpty();
+            assertThat(found.faults).isEmpty();
+        } while (!all.isDone());
+        all.get();
+        assertThat(reconcile(stand).findings).isEmpty();
+    }
+
+    private static void churn(MemorySession session, long unit, Random random) {
+        long block = session.allocate((1 + random.nextInt(4)) * unit, 1);
+        long creator = session.reserve(16 * unit, 1, Ranges.of(0, 2 * unit), Extents.PIECES);
+        session.commit(creator, (4 + random.nextInt(8)) * unit, (1 + random.nextInt(4)) * unit);
+        long prefix = session.share(creator, 0, 2 * unit);
+        long sharer = session.reserve(8 * unit, 1, Ranges.none(), Extents.PIECES);
+        session.attach(sharer, 2 * unit, prefix);
+        Stand.assertComplete(session.decommit(creator, 4 * unit, 6 * unit));
+        Stand.assertComplete(session.retire(prefix));
+        Stand.releaseCompletely(session, creator);
+        Stand.releaseCompletely(session, sharer);
+        Stand.releaseCompletely(session, block);
+    }
+
+    /** Compares books, device and ledger at rest. */
+    private static ReconciliationDTO reconcile(Stand stand) {
+        var found = stand.registry.reconcile(stand.subject.device());
+        assertThat(found.ledger).isEqualTo(ReconciliationDTO.COMPARED);
+        assertThat(found.faults).isEmpty();
+        assertThat(found.remarks).isEmpty();
+        assertThat(found.uncheckedBytes).isZero();
+        return found;
+    }
+
+    private static void assertFinds(Stand stand, String kind, long address, long handle, long bytes, String account) {
+        var found = reconcile(stand);
+        assertThat(found.findings).singleElement().satisfies(one -> {
+            assertThat(one.kind).isEqualTo(kind);
+            assertThat(one.address).isEqualTo(address);
+            assertThat(one.handle).isEqualTo(handle);
+            assertThat(one.bytes).isEqualTo(bytes);
+            assertThat(one.account).isEqualTo(account);
+            assertThat(one.allocator).isNotBlank();
+        });
+        assertThat(found.findingCount).isEqualTo(1);
+        assertThat(found.differenceBytes).isEqualTo(bytes);
     }
 }

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.granule.memory.DeviceAllocator;
+import org.granule.memory.DeviceInspection;
 import org.granule.memory.SharedMapping;
 import org.granule.memory.Transfer;
 import org.granule.memory.VirtualBacking;
@@ -100,6 +101,7 @@ final class Watch {
             case VirtualBacking backing -> watch(VirtualBacking.class, backing);
             case SharedMapping sharing -> watch(SharedMapping.class, sharing);
             case Transfer transfer -> watch(Transfer.class, transfer);
+            case DeviceInspection inspection -> watch(DeviceInspection.class, inspection);
             default -> throw new IllegalArgumentException(facet.getClass() + " is no facet");
         };
     }

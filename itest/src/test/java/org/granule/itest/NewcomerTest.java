@@ -25,8 +25,16 @@ class NewcomerTest {
                     .contains("the only match");
             assertThat(shell.type("granule:allocators"))
                     .containsPattern("(?m)^\\d+ +host:0 +host-eager +BOUND +0 ")
-                    .containsPattern("(?m)^\\d+ +host:0 +host-vmm +BOUND +0 +virtual-backing,shared-mapping ")
+                    .containsPattern("(?m)^\\d+ +host:0 +host-vmm +BOUND +0 +virtual-\\S+inspection ")
                     .contains("by host0 generation 1", "by eager0 generation 1");
+            assertThat(shell.type("granule:devices"))
+                    .containsPattern("(?m)^host:0 +host memory +\\S+ [GT]iB +\\S+ [MGT]iB +0 B +0 B +0 B +0 B +-$")
+                    .containsPattern("host-vmm #\\d+")
+                    .containsPattern("host-eager #\\d+")
+                    .contains("1 of 2 cannot be inspected");
+            assertThat(shell.type("granule:reconcile host:0"))
+                    .contains("host:0: 0 handles and 0 mappings checked, no difference")
+                    .containsPattern("host-eager #\\d+ cannot be inspected");
             assertThat(shell.type("granule:ledger"))
                     .containsPattern("(?m)^host:0 +0 B +12 GiB ")
                     .containsPattern("(?m)^  tenant-a +0 B +8 GiB ")

@@ -3,7 +3,7 @@ package org.granule.shell;
 import java.util.ArrayList;
 
 /** What a command says when it has done one thing. */
-sealed interface Answer permits Explanation, HandAllocation, Limit, Outcome {
+sealed interface Answer permits Explanation, HandAllocation, Limit, Outcome, Reconciled {
 
     /** Returns the whole answer for people. */
     String text();

@@ -18,17 +18,23 @@ public final class Arguments {
     record Command(String description, List<String> options) {}
 
     /** Descriptions stand between single quotes in a script, so they have none. */
-    static final Map<String, Command> COMMANDS = Map.of(
-            "allocators", new Command("Allocator services", List.of()),
-            "providers", new Command("Providers and what they have bound", List.of()),
-            "candidates", new Command("Allocators that a provider could have bound", List.of()),
-            "ledger", new Command("What is owned, mapped and reserved", List.of()),
-            "allocations", new Command("Live allocations", List.of("--provider", "--tenant", "--role")),
-            "explain", new Command("Why an account was refused", List.of()),
-            "quarantine", new Command("Memory whose release did not finish", List.of()),
-            "limit", new Command("Shows and sets limits", List.of()),
-            "allocate", new Command("Allocates by hand", List.of("--role", "--align", "--reserve", "--commit")),
-            "release", new Command("Releases by hand", List.of()));
+    static final Map<String, Command> COMMANDS = Map.ofEntries(
+            command("allocators", "Allocator services"),
+            command("providers", "Providers and what they have bound"),
+            command("candidates", "Allocators that a provider could have bound"),
+            command("devices", "Devices and what is held of each"),
+            command("ledger", "What is owned, mapped and reserved"),
+            command("allocations", "Live allocations", "--provider", "--tenant", "--role"),
+            command("explain", "Why an account was refused"),
+            command("quarantine", "Memory whose release did not finish"),
+            command("reconcile", "Compares the books with the devices"),
+            command("limit", "Shows and sets limits"),
+            command("allocate", "Allocates by hand", "--role", "--align", "--reserve", "--commit"),
+            command("release", "Releases by hand"));
+
+    private static Map.Entry<String, Command> command(String name, String description, String... options) {
+        return Map.entry(name, new Command(description, List.of(options)));
+    }
 
     private static final Set<String> FLAGS = Set.of("--reserve");
 
@@ -95,6 +101,8 @@ public final class Arguments {
             case "allocators" ->
                 registry.allocators().stream().map(AllocatorFace.INSTANCE::id).toList();
             case "providers", "candidates" -> providers();
+            case "devices", "reconcile" ->
+                registry.devices().stream().map(DeviceFace.INSTANCE::id).toList();
             case "ledger", "explain", "limit" -> accounts().paths();
             case "allocations" -> tokens(registry.allocations());
             case "quarantine" -> List.of("settle");

@@ -4,6 +4,7 @@ import org.apache.felix.service.command.Converter;
 import org.granule.governor.AccountDTO;
 import org.granule.governor.AllocationDTO;
 import org.granule.governor.AllocatorDTO;
+import org.granule.governor.DeviceDTO;
 import org.granule.provider.ProviderDTO;
 import org.osgi.service.component.annotations.Component;
 
@@ -19,9 +20,11 @@ import org.osgi.service.component.annotations.Component;
             Converter.CONVERTER_CLASSES + "=org.granule.shell.HandAllocation",
             Converter.CONVERTER_CLASSES + "=org.granule.shell.Limit",
             Converter.CONVERTER_CLASSES + "=org.granule.shell.Outcome",
+            Converter.CONVERTER_CLASSES + "=org.granule.shell.Reconciled",
             Converter.CONVERTER_CLASSES + "=org.granule.governor.AccountDTO",
             Converter.CONVERTER_CLASSES + "=org.granule.governor.AllocationDTO",
             Converter.CONVERTER_CLASSES + "=org.granule.governor.AllocatorDTO",
+            Converter.CONVERTER_CLASSES + "=org.granule.governor.DeviceDTO",
             Converter.CONVERTER_CLASSES + "=org.granule.provider.ProviderDTO"
         })
 public final class GranuleConverter implements Converter {
@@ -42,6 +45,7 @@ public final class GranuleConverter implements Converter {
             case AccountDTO item -> show(AccountFace.FLAT, item, level);
             case AllocationDTO item -> show(AllocationFace.LIVE, item, level);
             case AllocatorDTO item -> show(AllocatorFace.INSTANCE, item, level);
+            case DeviceDTO item -> show(DeviceFace.INSTANCE, item, level);
             case ProviderDTO item -> show(ProviderFace.INSTANCE, item, level);
             case null, default -> null;
         };

@@ -21,7 +21,7 @@ import org.osgi.service.component.annotations.Reference;
 @Component(service = OperatorCommands.class)
 @GogoCommand(
         scope = "granule",
-        function = {"allocators", "providers", "candidates", "ledger", "allocations", "explain"})
+        function = {"allocators", "providers", "candidates", "devices", "ledger", "allocations", "explain"})
 public final class OperatorCommands {
 
     private final Governor governor;
@@ -105,6 +105,31 @@ public final class OperatorCommands {
         var footer = all.isEmpty() || without.isEmpty() ? null : "no other allocator matches: " + without;
         var summary = all.isEmpty() ? "no candidates" : Text.plural(all.size(), "candidate");
         return new Listing<>(all, Candidate.View.INSTANCE, summary, footer);
+    }
+
+    /**
+     * Lists the devices.
+     *
+     * @param devices a device, or nothing
+     * @return a list, or one device
+     */
+    @Descriptor("lists devices: memory by the device, what is owned, mapped, pooled, and the last difference")
+    public Object devices(@Descriptor("[DEVICE]: one device in full") String... devices) {
+        var all = registry.devices();
+        if (devices.length > 0) {
+            var name = only("devices [DEVICE]", devices);
+            return all.stream()
+                    .filter(one -> one.device.equals(name))
+                    .findFirst()
+                    .orElseThrow(() -> Misuse.unknown(
+                            "device",
+                            name,
+                            all.stream().map(DeviceFace.INSTANCE::id).toList()));
+        }
+        var summary = all.isEmpty()
+                ? "no devices: no allocator is bound, see granule:allocators"
+                : Text.plural(all.size(), "device");
+        return new Listing<>(all, DeviceFace.INSTANCE, summary, null);
     }
 
     /**

@@ -21,6 +21,7 @@ class ArgumentsTest {
         governor.add("host:0", 0, 1);
         governor.add("host:0/tenant-a", 0, 1);
         governor.add("host:0/tenant-a/kv", 0, 1);
+        registry.devices.add(FakeRegistry.device("host:0"));
         registry.allocators.add(FakeRegistry.allocator(5, "host-vmm", "BOUND"));
         registry.allocations.add(FakeRegistry.allocation(7, "host0", "host:0/tenant-a/kv", "QUARANTINED"));
         registry.allocations.add(FakeRegistry.allocation(8, "host0", "host:0/tenant-a/kv", "LIVE"));
@@ -30,6 +31,8 @@ class ArgumentsTest {
     void knowsWhatStandsFirst() {
         assertThat(at("providers", "")).containsExactly("eager0", "host0");
         assertThat(at("granule:allocators", "")).containsExactly("5");
+        assertThat(at("devices", "")).containsExactly("host:0");
+        assertThat(at("granule:reconcile", "")).containsExactly("host:0");
         assertThat(at("limit", "host:0/t")).contains("host:0/tenant-a");
         assertThat(at("allocations", "")).containsExactly("7", "8");
         assertThat(at("allocate", "")).containsExactly("host0");

@@ -15,6 +15,7 @@ import org.apache.felix.service.command.CommandSession;
 import org.apache.felix.service.command.Converter;
 import org.apache.felix.service.command.Function;
 import org.apache.felix.service.command.Process;
+import org.granule.memory.FindingDTO;
 import org.granule.memory.InvalidRequestException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,9 +38,10 @@ class GogoTest {
         hand.statuses = List.of(host0);
         var look = new OperatorCommands(governor, registry);
         look.statuses = hand.statuses;
-        add(look, "allocators", "providers", "candidates", "ledger", "allocations", "explain");
+        add(look, "allocators", "providers", "candidates", "devices", "ledger", "allocations", "explain");
         add(new LimitCommand(governor), "limit");
         add(new QuarantineCommand(registry), "quarantine");
+        add(new ReconcileCommand(registry), "reconcile");
         add(hand, "allocate", "release");
         processor.addConverter(new GranuleConverter());
         governor.add("host:0", 1 << 20, 2 << 20);
@@ -107,6 +109,34 @@ class GogoTest {
     void printsRowsOfOrdinaryLists() throws Exception {
         var rows = new ArrayList<Object>(governor.ledger());
         assertThat(session.format(rows, Converter.INSPECT).toString().lines()).hasSize(2);
+    }
+
+    @Test
+    void reconcilesOneOrAllAndFailsWhenSomethingDiffers() throws Exception {
+        registry.devices.add(FakeRegistry.device("host:0"));
+        registry.devices.add(FakeRegistry.device("host:1"));
+        registry.reconciled.add(FakeRegistry.reconciliation("host:0"));
+        registry.reconciled.add(FakeRegistry.reconciliation(
+                "host:1",
+                FakeRegistry.finding(FindingDTO.MAPPING_MISSING, 0x7000, 12, "host:1/a/kv"),
+                FakeRegistry.finding(FindingDTO.UNKNOWN_MAPPING, 0x9000, -1, null)));
+        assertThat(print("reconcile host:0")).isEqualTo("host:0: 3 handles and 1 mapping checked, no difference");
+        assertThat(output.toString(StandardCharsets.UTF_8)).isEmpty();
+        for (var command : List.of("reconcile", "reconcile host:1")) {
+            assertThatThrownBy(() -> session.execute(command))
+                    .isInstanceOf(DifferenceException.class)
+                    .hasMessageNotContaining("\n");
+        }
+        assertThat(output.toString(StandardCharsets.UTF_8).lines())
+                .containsSequence(
+                        "host:0: 3 handles and 1 mapping checked, no difference",
+                        "host:1: 3 handles and 1 mapping checked, 2 differences, 4 MiB",
+                        "  mapping missing at 0x7000, 2 MiB, handle 12, host:1/a/kv, host-vmm #55",
+                        "  unknown mapping at 0x9000, 2 MiB, nobody is charged, host-vmm #55");
+        assertThatThrownBy(() -> session.execute("reconcile host:2"))
+                .hasMessageContaining("there is no device 'host:2'; known devices: host:0, host:1");
+        assertThatThrownBy(() -> session.execute("reconcile host")).hasMessageContaining("'host' is not a device");
+        assertThatThrownBy(() -> session.execute("reconcile a b")).hasMessageContaining("usage: granule:reconcile");
     }
 
     @Test

@@ -49,6 +49,7 @@ class OperatorCommandsTest {
         assertThat(table(commands.allocators())).startsWith("no allocators: ");
         assertThat(table(commands.providers())).startsWith("no providers: ");
         assertThat(table(commands.candidates())).isEqualTo("no candidates");
+        assertThat(table(commands.devices())).startsWith("no devices: ");
         assertThat(table(commands.ledger())).startsWith("no accounts: ");
         assertThat(table(commands.allocations("", "", ""))).isEqualTo("no allocations");
     }
@@ -69,6 +70,26 @@ class OperatorCommandsTest {
                 .doesNotContain("host-vmm")
                 .endsWith("no other allocator matches: waits");
         assertThat(table(commands.candidates("waits"))).isEqualTo("no candidates");
+    }
+
+    @Test
+    void listsDevicesByTheLedgerAndOneInFull() {
+        var device = FakeRegistry.device("host:0", registry.allocators.get(0), registry.allocators.get(1));
+        device.name = "host memory";
+        device.inspected = 1;
+        device.totalBytes = 64L << 30;
+        device.ledgerOwnedBytes = 3 << 20;
+        device.ownedBytes = 2 << 20;
+        registry.devices.add(device);
+        assertThat(table(commands.devices()).lines().map(String::strip))
+                .containsExactly(
+                        "DEVICE  NAME          TOTAL  FREE  OWNED  MAPPED  POOLED  QUARANTINED  DIFFERENCE",
+                        "host:0  host memory  64 GiB     -  3 MiB     0 B     0 B          0 B           -",
+                        "host-vmm #55, host-eager #56; 1 of 2 cannot be inspected, only the ledger knows what it holds");
+        assertThat(commands.devices("host:0")).isSameAs(device);
+        assertThat(DeviceFace.INSTANCE.details(device).render())
+                .containsPattern("owned +3 MiB by the ledger, 2 MiB by its allocators")
+                .containsPattern("difference +not compared yet");
     }
 
     @Test
@@ -111,6 +132,7 @@ class OperatorCommandsTest {
     void namesWhatIsKnownWhenANameIsWrong() {
         refused(() -> commands.providers("host9"), "there is no provider 'host9'; known providers: host0, waits");
         refused(() -> commands.candidates("host9"), "there is no provider 'host9'; known providers: host0, waits");
+        refused(() -> commands.devices("host:9"), "there is no device 'host:9'; there is none now");
         refused(() -> commands.allocators("9"), "there is no allocator '9'; known allocators: 55, 56");
         refused(() -> commands.allocations("x", "", ""), "no provider 'x'; known providers: gone, host0, waits");
         refused(() -> commands.allocations("", "x", ""), "no tenant 'x'; known tenants: tenant-a, tenant-ab");

@@ -6,6 +6,8 @@ import java.util.List;
 import org.apache.felix.service.command.Converter;
 import org.granule.governor.AccountDTO;
 import org.granule.memory.DriverFaultException;
+import org.granule.memory.FindingDTO;
+import org.granule.memory.ReconciliationDTO;
 import org.granule.memory.ReleaseOutcome;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,6 +102,50 @@ class ViewsTest {
             fits(text);
             assertThat(text).contains(Long.toString(HUGE));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Converter.INSPECT, Converter.LINE})
+    void devicesFit(int level) {
+        var device = FakeRegistry.device("host:65535", FakeRegistry.allocator(HUGE, LONG_NAME, "BOUND"));
+        device.name = LONG_NAME;
+        device.inspected = 0;
+        device.totalBytes = HUGE;
+        device.freeBytes = HUGE;
+        device.ledgerOwnedBytes = HUGE;
+        device.ledgerMappedBytes = HUGE;
+        device.ledgerPooledBytes = HUGE;
+        device.ledgerQuarantinedBytes = HUGE;
+        device.differenceBytes = 1023L << 50;
+        fits(converter.format(device, level, null));
+        fits(new Listing<>(List.of(device), DeviceFace.INSTANCE, "1 device", null).table());
+    }
+
+    @Test
+    void reconciliationSaysWhatLimitsIt() {
+        var result = FakeRegistry.reconciliation(
+                "host:65535", FakeRegistry.finding(FindingDTO.OTHER_HANDLE, -1, HUGE, LONG_NAME + "/" + LONG_NAME));
+        result.findingCount = 7;
+        result.ledger = ReconciliationDTO.NOT_COMPARED;
+        result.faults.add("host-vmm #5 could not be compared: " + LONG_TEXT);
+        result.remarks.add("host-eager #6 cannot be inspected");
+        result.quarantinedBytes = HUGE;
+        result.uncheckedBytes = HUGE;
+        var text = converter.format(new Reconciled(List.of(result)), Converter.INSPECT, null);
+        fits(text);
+        assertThat(text)
+                .contains("other handle at 0xffffffffffffffff", "and 6 differences more", "host-vmm #5 could not be")
+                .contains(
+                        "host-eager #6 cannot",
+                        "not compared with the ledger",
+                        "see granule:quarantine",
+                        "not looked at");
+        result.ledger = ReconciliationDTO.MOVING;
+        assertThat(new Reconciled(List.of(result)).text()).contains("it is moving");
+        assertThat(new Reconciled(List.of()).text()).startsWith("no devices: ");
+        result.findings.clear();
+        result.findingCount = 0;
+        assertThat(new Reconciled(List.of(result)).isClean()).as("with a fault").isFalse();
     }
 
     @Test

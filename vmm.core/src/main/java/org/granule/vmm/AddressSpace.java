@@ -44,6 +44,18 @@ final class AddressSpace {
             return chunk == null ? null : chunk.get((int) granule & (1 << CHUNK_SHIFT) - 1);
         }
 
+        void collect(List<Reservation> found) {
+            for (int i = 0; i < chunks.length(); i++) {
+                var chunk = chunks.get(i);
+                for (int k = 0; chunk != null && k < chunk.length(); k++) {
+                    var reservation = chunk.get(k);
+                    if (reservation != null) {
+                        found.add(reservation);
+                    }
+                }
+            }
+        }
+
         void set(long address, Reservation reservation) {
             long granule = address - start >>> shift;
             int index = (int) (granule >>> CHUNK_SHIFT);
@@ -134,6 +146,47 @@ final class AddressSpace {
             }
         }
         return null;
+    }
+
+    /** Lists all reservations that can be found by their address, kept blocks included. */
+    List<Reservation> reservations() {
+        var found = new ArrayList<Reservation>();
+        for (Arena arena : arenas) {
+            arena.collect(found);
+        }
+        return found;
+    }
+
+    /** A range of addresses. */
+    record Range(long start, long bytes) {}
+
+    /** Lists the free ranges, in each arena up to the highest address that was ever taken. */
+    List<Range> freeRanges() {
+        var found = new ArrayList<Range>();
+        lock.lock();
+        try {
+            for (Arena arena : arenas) {
+                arena.spans.forEachUsedBefore((start, bytes) -> found.add(new Range(start, bytes)));
+            }
+            return found;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes just this range so that nobody else gets it meanwhile; false when it is not free. */
+    boolean hold(long address, long bytes) {
+        lock.lock();
+        try {
+            for (Arena arena : arenas) {
+                if (arena.holds(address)) {
+                    return arena.spans.takeAt(address, bytes);
+                }
+            }
+            return false;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Gives arenas back to the driver in which nothing is taken. What the driver refuses stays for the next time. */

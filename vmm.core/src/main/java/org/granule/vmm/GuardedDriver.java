@@ -1,6 +1,7 @@
 package org.granule.vmm;
 
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.granule.memory.Access;
 import org.granule.memory.DriverFaultException;
 import org.granule.memory.DriverFaultException.Kind;
@@ -138,6 +139,44 @@ final class GuardedDriver {
             driver.copy(target, source, bytes);
         } catch (RuntimeException | Error e) {
             throw fault("copy", e);
+        }
+    }
+
+    /** Asks the device for what it has. These calls are not counted: they do nothing for an allocation. */
+    DriverTruth truth() {
+        var truth = ask("truth", driver::truth);
+        return new DriverTruth() {
+            @Override
+            public boolean exists(long handle, long bytes) {
+                return ask("exists", () -> truth.exists(handle, bytes));
+            }
+
+            @Override
+            public boolean maps(long address, long bytes, long handle) {
+                return ask("maps", () -> truth.maps(address, bytes, handle));
+            }
+
+            @Override
+            public boolean isMapped(long address) {
+                return ask("isMapped", () -> truth.isMapped(address));
+            }
+        };
+    }
+
+    long totalBytes() {
+        return ask("totalBytes", driver::totalBytes);
+    }
+
+    long freeBytes() {
+        return ask("freeBytes", driver::freeBytes);
+    }
+
+    private <T> T ask(String call, Supplier<T> question) {
+        requireWorking(call);
+        try {
+            return question.get();
+        } catch (RuntimeException | Error e) {
+            throw fault(call, e);
         }
     }
 

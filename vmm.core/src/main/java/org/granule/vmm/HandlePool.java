@@ -2,6 +2,7 @@ package org.granule.vmm;
 
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.granule.memory.Account;
@@ -110,6 +111,26 @@ final class HandlePool {
         lock.lock();
         try {
             return bytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lists what waits now. */
+    List<Extent> all() {
+        lock.lock();
+        try {
+            return bySize.values().stream().flatMap(ArrayDeque::stream).toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean contains(Extent extent) {
+        lock.lock();
+        try {
+            var extents = bySize.get(extent.bytes);
+            return extents != null && extents.contains(extent);
         } finally {
             lock.unlock();
         }

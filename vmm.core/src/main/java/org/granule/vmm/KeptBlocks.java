@@ -53,6 +53,14 @@ final class KeptBlocks {
             return block;
         }
 
+        long bytes() {
+            long sum = 0;
+            for (int i = 0; i < size; i++) {
+                sum += blocks[i].span;
+            }
+            return sum;
+        }
+
         void add(Reservation block) {
             blocks[size++] = block;
             room -= block.span;
@@ -239,6 +247,19 @@ final class KeptBlocks {
             }
         }
         return null;
+    }
+
+    /** What is kept now. */
+    long bytes() {
+        long sum = 0;
+        for (var stripe : stripes) {
+            while (!stripe.enter()) {
+                Thread.onSpinWait();
+            }
+            sum += stripe.bytes();
+            stripe.leave();
+        }
+        return sum;
     }
 
     /** Thread numbers are consecutive, so threads that start together get different stripes. */

@@ -1,6 +1,7 @@
 package org.granule.vmm;
 
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import org.granule.memory.Access;
 import org.granule.memory.DriverFaultException;
 import org.granule.memory.MemoryException;
@@ -16,6 +17,7 @@ final class Mapper {
     private final GuardedDriver driver;
     private final PhysicalMemory memory;
     private final Residues residues;
+    private final LongAdder mappedBytes = new LongAdder();
 
     Mapper(GuardedDriver driver, PhysicalMemory memory, Residues residues) {
         this.driver = driver;
@@ -51,7 +53,7 @@ final class Mapper {
             reservation.table.put(mapping);
             bytes += mapping.extent().bytes;
         }
-        reservation.addMapped(bytes);
+        addMapped(reservation, bytes);
         reservation.account().charge(0, bytes);
     }
 
@@ -75,7 +77,7 @@ final class Mapper {
             } catch (DriverFaultException e) {
                 for (Mapping mapping : mapped.subList(i, endOfRun(mapped, i))) {
                     stick(reservation, mapping, e);
-                    reservation.addMapped(mapping.extent().bytes);
+                    addMapped(reservation, mapping.extent().bytes);
                     reservation.account().charge(0, mapping.extent().bytes);
                     left += mapping.extent().bytes;
                 }
@@ -118,7 +120,7 @@ final class Mapper {
                 continue;
             }
             reservation.account().refund(0, bytes);
-            reservation.addMapped(-bytes);
+            addMapped(reservation, -bytes);
             unmapped += bytes;
             for (Mapping mapping : run) {
                 reservation.table.remove(mapping);
@@ -146,7 +148,17 @@ final class Mapper {
     void settle(Residues.Residue residue) {
         driver.unmap(residue.address(), residue.extent().bytes);
         residue.reservation().account().refund(0, residue.extent().bytes);
-        residue.reservation().addMapped(-residue.extent().bytes);
+        addMapped(residue.reservation(), -residue.extent().bytes);
+    }
+
+    /** All that is mapped, what is stuck included. */
+    long mappedBytes() {
+        return mappedBytes.sum();
+    }
+
+    private void addMapped(Reservation reservation, long bytes) {
+        reservation.addMapped(bytes);
+        mappedBytes.add(bytes);
     }
 
     private void stick(Reservation reservation, Mapping mapping, MemoryException cause) {

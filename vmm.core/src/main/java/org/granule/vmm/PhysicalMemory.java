@@ -1,5 +1,7 @@
 package org.granule.vmm;
 
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongUnaryOperator;
 import org.granule.memory.Account;
 import org.granule.memory.BudgetExceededException;
@@ -15,6 +17,14 @@ final class PhysicalMemory {
     private final GuardedDriver driver;
     private final HandlePool pool;
     private final Residues residues;
+
+    /** Handles that exist; follows the driver, between the account's charge and refund. */
+    private final LongAdder ownedBytes = new LongAdder();
+
+    /** Changes of what the device's accounts are charged in sum: begun, and ended. */
+    private final AtomicLong begun = new AtomicLong();
+
+    private final AtomicLong ended = new AtomicLong();
 
     /** Gives idle memory back when it is short, of which there may be more than unmapped handles. */
     private LongUnaryOperator spare = this::trim;
@@ -45,12 +55,17 @@ final class PhysicalMemory {
             idle.reuse();
             return idle;
         }
-        charge(account, bytes);
+        begun.incrementAndGet();
         try {
-            return new Extent(create(bytes), bytes, account);
-        } catch (RuntimeException e) {
-            account.refund(bytes, 0);
-            throw e;
+            charge(account, bytes);
+            try {
+                return new Extent(create(bytes), bytes, account);
+            } catch (RuntimeException e) {
+                account.refund(bytes, 0);
+                throw e;
+            }
+        } finally {
+            ended.incrementAndGet();
         }
     }
 
@@ -59,6 +74,7 @@ final class PhysicalMemory {
      * and with the figure that was asked for. Where the device is full, idle memory may still make room.
      */
     void requireRoom(long bytes, Account account) {
+        begun.incrementAndGet();
         try {
             account.charge(bytes, 0);
             account.refund(bytes, 0);
@@ -66,6 +82,8 @@ final class PhysicalMemory {
             if (!isFull(account, e)) {
                 throw e;
             }
+        } finally {
+            ended.incrementAndGet();
         }
     }
 
@@ -117,12 +135,33 @@ final class PhysicalMemory {
 
     /** Tries once more to release a handle that is in quarantine; its use is the last. */
     void settle(Extent extent, boolean marked) {
-        driver.release(extent.handle, extent.bytes);
-        if (marked) {
-            extent.owner().settle(extent.bytes);
-        } else {
-            extent.owner().refund(extent.bytes, 0);
+        begun.incrementAndGet();
+        try {
+            release(extent);
+            if (marked) {
+                extent.owner().settle(extent.bytes);
+            } else {
+                extent.owner().refund(extent.bytes, 0);
+            }
+        } finally {
+            ended.incrementAndGet();
         }
+    }
+
+    /** All handles that exist, those in quarantine included. */
+    long ownedBytes() {
+        return ownedBytes.sum();
+    }
+
+    /** How many changes of what is owned have begun. */
+    long changes() {
+        return begun.get();
+    }
+
+    /** How many of them have not ended; never too few. */
+    long changing() {
+        long over = ended.get();
+        return begun.get() - over;
     }
 
     private void keep(Extent extent) {
@@ -133,14 +172,22 @@ final class PhysicalMemory {
     }
 
     private MemoryException destroy(Extent extent) {
+        begun.incrementAndGet();
         try {
-            driver.release(extent.handle, extent.bytes);
+            release(extent);
+            extent.owner().refund(extent.bytes, 0);
+            return null;
         } catch (DriverFaultException e) {
             residues.stillOwned(extent, e);
             return e;
+        } finally {
+            ended.incrementAndGet();
         }
-        extent.owner().refund(extent.bytes, 0);
-        return null;
+    }
+
+    private void release(Extent extent) {
+        driver.release(extent.handle, extent.bytes);
+        ownedBytes.add(-extent.bytes);
     }
 
     /** Charges; idle memory of this device makes room when it is the device's own limit that stands in the way. */
@@ -157,13 +204,16 @@ final class PhysicalMemory {
     }
 
     private long create(long bytes) {
+        long handle;
         try {
-            return driver.create(bytes);
+            handle = driver.create(bytes);
         } catch (DriverFaultException e) {
             if (e.kind() != DriverFaultException.Kind.OUT_OF_MEMORY || spare.applyAsLong(bytes) == 0) {
                 throw e;
             }
-            return driver.create(bytes);
+            handle = driver.create(bytes);
         }
+        ownedBytes.add(bytes);
+        return handle;
     }
 }

@@ -37,6 +37,10 @@ final class Prefix {
         return !retired;
     }
 
+    synchronized boolean isRetired() {
+        return retired;
+    }
+
     /** Ends it; true for the first. */
     synchronized boolean retire() {
         boolean first = !retired;

@@ -63,6 +63,19 @@ final class Residues {
         }
     }
 
+    /** Bytes of the handles that only quarantine holds. */
+    long bytes() {
+        lock.lock();
+        try {
+            return residues.stream()
+                    .filter(Residue::marked)
+                    .mapToLong(residue -> residue.extent().bytes)
+                    .sum();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     int count() {
         lock.lock();
         try {

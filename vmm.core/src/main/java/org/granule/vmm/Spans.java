@@ -18,8 +18,11 @@ final class Spans {
     private final TreeMap<Long, Span> byStart = new TreeMap<>();
     private final TreeSet<Span> byLength = new TreeSet<>(SMALLEST_FIRST);
     private long freeBytes;
+    /** No address from here on was ever taken. */
+    private long untouched;
 
     Spans(long start, long length) {
+        untouched = start;
         add(new Span(start, length));
     }
 
@@ -28,19 +31,47 @@ final class Spans {
         for (Span span : byLength.tailSet(new Span(Long.MIN_VALUE, length), true)) {
             long start = (span.start + alignment - 1) & -alignment;
             if (start >= span.start && start - span.start <= span.length - length) {
-                remove(span);
-                if (start > span.start) {
-                    add(new Span(span.start, start - span.start));
-                }
-                long end = start + length;
-                long spanEnd = span.start + span.length;
-                if (end < spanEnd) {
-                    add(new Span(end, spanEnd - end));
-                }
+                cut(span, start, length);
                 return start;
             }
         }
         return -1;
+    }
+
+    /** Takes just this range, when all of it is free. */
+    boolean takeAt(long start, long length) {
+        var at = byStart.floorEntry(start);
+        boolean free = at != null && start + length <= at.getKey() + at.getValue().length;
+        if (free) {
+            cut(at.getValue(), start, length);
+        }
+        return free;
+    }
+
+    private void cut(Span span, long start, long length) {
+        remove(span);
+        if (start > span.start) {
+            add(new Span(span.start, start - span.start));
+        }
+        long end = start + length;
+        long spanEnd = span.start + span.length;
+        if (end < spanEnd) {
+            add(new Span(end, spanEnd - end));
+        }
+        untouched = Math.max(untouched, end);
+    }
+
+    /** Hands over the start and length of each free span, as far as addresses were ever taken. */
+    void forEachUsedBefore(LongBinaryConsumer action) {
+        for (Span span : byStart.headMap(untouched).values()) {
+            action.accept(span.start, Math.min(span.length, untouched - span.start));
+        }
+    }
+
+    /** Takes a range. */
+    @FunctionalInterface
+    interface LongBinaryConsumer {
+        void accept(long start, long length);
     }
 
     /** Gives a range back that was taken, whole or in part. */

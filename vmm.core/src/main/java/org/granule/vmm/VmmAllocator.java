@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import org.granule.memory.Account;
 import org.granule.memory.DeviceAllocator;
+import org.granule.memory.DeviceInspection;
 import org.granule.memory.DeviceKey;
 import org.granule.memory.DriverFaultException;
 import org.granule.memory.Extents;
@@ -15,7 +16,7 @@ import org.granule.memory.Transfer;
 import org.granule.memory.VirtualBacking;
 
 /**
- * An allocator over a driver, with both facets over the same one. It charges the accounts itself: a handle is
+ * An allocator over a driver, with all facets over the same one. It charges the accounts itself: a handle is
  * owned from its creation to its release, by the account that uses it, or by the device's idle account while
  * it is kept.
  *
@@ -28,6 +29,7 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
     private final KeptBlocks kept;
     private final VmmBacking backing;
     private final VmmSharing sharing;
+    private final VmmInspection inspection;
     private final Optional<Transfer> transfer;
 
     /**
@@ -55,6 +57,7 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
         kept = new KeptBlocks(settings.keptBytes(), 2 * Runtime.getRuntime().availableProcessors());
         backing = new VmmBacking(engine);
         sharing = new VmmSharing(engine);
+        inspection = new VmmInspection(engine, kept, sharing);
         engine.memory.spare(this::trim);
     }
 
@@ -81,6 +84,11 @@ public final class VmmAllocator implements DeviceAllocator, AutoCloseable {
     @Override
     public Optional<Transfer> transfer() {
         return transfer;
+    }
+
+    @Override
+    public Optional<DeviceInspection> inspection() {
+        return Optional.of(inspection);
     }
 
     @Override

@@ -105,7 +105,25 @@ public interface VmmDriver {
      */
     void copy(long target, long source, long bytes);
 
-    default DriverTruth truth() { throw new UnsupportedOperationException(); }
-    default long totalBytes() { return -1; }
-    default long freeBytes() { return -1; }
+    /**
+     * Returns what the device says of handles and mappings, at the time of this call or later. Used to look for
+     * differences from the engine's books, never by an allocation.
+     *
+     * @return answers, good for one look
+     */
+    DriverTruth truth();
+
+    /**
+     * Returns how much memory the device has.
+     *
+     * @return bytes, −1 when it cannot say
+     */
+    long totalBytes();
+
+    /**
+     * Returns how much memory of the device is free, whoever uses the rest.
+     *
+     * @return bytes, −1 when it cannot say
+     */
+    long freeBytes();
 }

@@ -290,6 +290,11 @@ final class VmmSharing implements SharedMapping {
         }
     }
 
+    /** Lists the prefixes that are not retired. */
+    List<Prefix> all() {
+        return List.copyOf(prefixes.values());
+    }
+
     private Prefix find(long prefix) {
         var shared = prefixes.get(prefix);
         if (shared == null) {

@@ -432,6 +432,21 @@ class FaultTest {
         public void copy(long target, long source, long bytes) {
             driver.copy(target, source, bytes);
         }
+
+        @Override
+        public DriverTruth truth() {
+            return driver.truth();
+        }
+
+        @Override
+        public long totalBytes() {
+            return driver.totalBytes();
+        }
+
+        @Override
+        public long freeBytes() {
+            return driver.freeBytes();
+        }
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.granule.itest.probe.Probe;
+import org.granule.memory.DeviceInspection;
 import org.granule.memory.SharedMapping;
 import org.granule.memory.Transfer;
 import org.granule.memory.VirtualBacking;
@@ -19,7 +20,8 @@ final class Watch implements InvocationHandler {
     private static final Map<String, Class<?>> FACETS = Map.of(
             "virtualBacking", VirtualBacking.class,
             "sharedMapping", SharedMapping.class,
-            "transfer", Transfer.class);
+            "transfer", Transfer.class,
+            "inspection", DeviceInspection.class);
 
     private final Object target;
     private final Probe probe;

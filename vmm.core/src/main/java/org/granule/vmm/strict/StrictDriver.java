@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.granule.memory.Access;
 import org.granule.memory.DriverFaultException;
 import org.granule.memory.DriverFaultException.Kind;
+import org.granule.vmm.DriverTruth;
 import org.granule.vmm.VmmDriver;
 
 /**
@@ -49,11 +50,13 @@ public final class StrictDriver implements VmmDriver {
     }
 
     private static final class Handle {
+        final long number;
         final byte[] bytes;
         boolean released;
         int mappings;
 
-        Handle(long size) {
+        Handle(long number, long size) {
+            this.number = number;
             bytes = new byte[Math.toIntExact(size)];
         }
     }
@@ -112,6 +115,28 @@ public final class StrictDriver implements VmmDriver {
     private static final int OUT_OF_MEMORY = 2;
     private static final int ILLEGAL_ADDRESS = 700;
     private static final int NOT_SUPPORTED = 801;
+
+    /** The device at one moment, which is as old as an answer may be. */
+    private record Snapshot(TreeMap<Long, Mapped> mapped, Map<Long, Handle> handles) implements DriverTruth {
+
+        @Override
+        public boolean exists(long handle, long bytes) {
+            var physical = handles.get(handle);
+            return physical != null && physical.bytes.length == bytes;
+        }
+
+        @Override
+        public boolean maps(long address, long bytes, long handle) {
+            var mapping = mapped.get(address);
+            return mapping != null && mapping.size() == bytes && mapping.handle.number == handle;
+        }
+
+        @Override
+        public boolean isMapped(long address) {
+            var place = mapped.floorEntry(address);
+            return place != null && address < place.getKey() + place.getValue().size();
+        }
+    }
 
     private final long granuleBytes;
     private final long capacity;
@@ -325,7 +350,7 @@ public final class StrictDriver implements VmmDriver {
                             + ")");
         }
         long handle = nextHandle++;
-        handles.put(handle, new Handle(bytes));
+        handles.put(handle, new Handle(handle, bytes));
         return handle;
     }
 
@@ -438,6 +463,41 @@ public final class StrictDriver implements VmmDriver {
                     (int) part);
             done += part;
         }
+    }
+
+    @Override
+    public synchronized DriverTruth truth() {
+        look("truth");
+        return new Snapshot(new TreeMap<>(mapped), existing());
+    }
+
+    private Map<Long, Handle> existing() {
+        var existing = new HashMap<>(handles);
+        existing.values().removeIf(handle -> handle.released);
+        return existing;
+    }
+
+    @Override
+    public synchronized long totalBytes() {
+        look("totalBytes");
+        return capacity;
+    }
+
+    @Override
+    public synchronized long freeBytes() {
+        look("freeBytes");
+        return capacity - liveBytes();
+    }
+
+    /** Questions have no effect and are not counted; a lock and a lost device forbid them like any call. */
+    private void look(String question) {
+        if (lockHeld.getAsBoolean()) {
+            note(question + " was asked while a lock was held");
+        }
+        if (lossReported) {
+            note(question + " was asked after the device was lost");
+        }
+        requireWorking(question);
     }
 
     private void begin(Call call) {
