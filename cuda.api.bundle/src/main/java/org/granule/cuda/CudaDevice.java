@@ -25,9 +25,6 @@ import org.osgi.annotation.versioning.ProviderType;
 @ProviderType
 public interface CudaDevice {
 
-    /** Service property with the device's name as its driver tells it. */
-    String NAME_PROPERTY = "granule.device.name";
-
     /**
      * Returns the device.
      *

@@ -120,7 +120,7 @@ final class CudaUnit implements CudaDevice, AutoCloseable {
             this.unit = unit;
             var properties = new Hashtable<String, Object>();
             properties.put(DeviceAllocator.DEVICE_PROPERTY, unit.device.toString());
-            properties.put(CudaDevice.NAME_PROPERTY, name);
+            properties.put(DeviceAllocator.DEVICE_NAME_PROPERTY, name);
             face = context.registerService(CudaDevice.class, unit, properties);
             properties.put(DeviceAllocator.MECHANISM_PROPERTY, CudaPlatform.MECHANISM);
             properties.put(
