@@ -70,7 +70,7 @@ class NewcomerTest {
                     .contains("G110", "usage: granule:allocate PROVIDER SIZE")
                     .doesNotContain("\tat ");
             assertThat(shell.type("granule:allocate nosuch 1MiB"))
-                    .contains("there is no provider 'nosuch'; known providers: eager0, host0");
+                    .contains("there is no provider 'nosuch'; known providers: cuda0, eager0, host0");
             assertThat(shell.type("granule:allocate host0 64QiB")).contains("G110", "64QiB");
             assertThat(shell.type("granule:allocate eager0 1MiB --reserve")).contains("G120", "virtual backing");
             assertThat(shell.type("granule:explain host:0/nobody")).contains("G110", "host:0/nobody");

@@ -3,6 +3,7 @@ package org.granule.conformance;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -58,13 +59,27 @@ public class CudaVmmConformance {
         @Test
         @DisplayName("D12 the JVM ends with live memory on the card: status 0")
         void endOfTheContainer() throws Exception {
+            assertThat(container("granule:allocate cuda0 64MiB; granule:ledger"))
+                    .contains("64 MiB")
+                    .doesNotContain("Exception");
+        }
+
+        @Test
+        @DisplayName(
+                "D06 a kernel loses the card: no call, no refund; it settles once with its context, and works again")
+        void lostByKernel() throws Exception {
+            assertThat(container("gpu:lose")).contains("lost: ", "back: ");
+        }
+
+        /** Runs commands in a container of its own and returns what it prints. */
+        private String container(String line) throws IOException, InterruptedException {
             var jar = System.getProperty("java.class.path");
             assertThat(jar).as("the container's jar").endsWith(".jar").doesNotContain(File.pathSeparator);
             var child = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java")
                                     .toString(),
                             "--enable-native-access=ALL-UNNAMED",
-                            "-Dgranule.exec=granule:allocate cuda0 64MiB; granule:ledger",
+                            "-Dgranule.exec=" + line,
                             "-Dgosh.home=" + System.getProperty("gosh.home"),
                             "-Dgosh.args=--nointeractive --noshutdown",
                             "-Dorg.jline.terminal.dumb=true",
@@ -78,7 +93,7 @@ public class CudaVmmConformance {
                 assertThat(child.exitValue())
                         .as("its status; it said: %s", said)
                         .isZero();
-                assertThat(said).contains("64 MiB").doesNotContain("Exception");
+                return said;
             } finally {
                 child.destroyForcibly();
             }

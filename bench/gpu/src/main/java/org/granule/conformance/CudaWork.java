@@ -43,12 +43,22 @@ public final class CudaWork implements AutoCloseable {
             end:
                 ret;
             }
+            .visible .entry poke(.param .u64 place, .param .u32 word)
+            {
+                .reg .u32 %value;
+                .reg .u64 %at;
+                ld.param.u64 %at, [place];
+                ld.param.u32 %value, [word];
+                st.global.u32 [%at], %value;
+                ret;
+            }
             """;
 
     private final CUstream stream = new CUstream();
     private final Pointer flag = new Pointer();
     private final CUdeviceptr flagOnDevice = new CUdeviceptr();
     private final CUfunction kernel = new CUfunction();
+    private final CUfunction poke = new CUfunction();
 
     /** Makes a stream with nothing in it. */
     public CudaWork() {
@@ -56,6 +66,7 @@ public final class CudaWork implements AutoCloseable {
         var text = (KERNEL + '\0').getBytes(StandardCharsets.US_ASCII);
         CudaRig.run("cuModuleLoadData", () -> JCudaDriver.cuModuleLoadData(module, text));
         CudaRig.run("cuModuleGetFunction", () -> JCudaDriver.cuModuleGetFunction(kernel, module, "hold"));
+        CudaRig.run("cuModuleGetFunction", () -> JCudaDriver.cuModuleGetFunction(poke, module, "poke"));
         CudaRig.run("cuStreamCreate", () -> JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
         CudaRig.run(
                 "cuMemHostAlloc",
@@ -88,6 +99,14 @@ public final class CudaWork implements AutoCloseable {
         CudaRig.run(
                 "cuMemsetD8Async",
                 () -> JCudaDriver.cuMemsetD8Async(new CUdeviceptr().withByteOffset(address), value, bytes, stream));
+        return this;
+    }
+
+    /** Writes a word by a kernel, which nobody checks before it runs. */
+    public CudaWork poke(long address) {
+        var arguments = Pointer.to(Pointer.to(new long[] {address}), Pointer.to(new int[] {1}));
+        CudaRig.run(
+                "cuLaunchKernel", () -> JCudaDriver.cuLaunchKernel(poke, 1, 1, 1, 1, 1, 1, 0, stream, arguments, null));
         return this;
     }
 

@@ -11,7 +11,12 @@ import org.osgi.service.component.annotations.Component;
 /** Commands that need a card. */
 @Component(
         service = CardCommands.class,
-        property = {"osgi.command.scope=gpu", "osgi.command.function=test", "osgi.command.function=bench"})
+        property = {
+            "osgi.command.scope=gpu",
+            "osgi.command.function=test",
+            "osgi.command.function=bench",
+            "osgi.command.function=lose"
+        })
 public final class CardCommands {
 
     private final JsonFactory json = new JsonFactory();
@@ -75,6 +80,17 @@ public final class CardCommands {
             }
             generator.writeEndArray();
         }
+        return 0;
+    }
+
+    /**
+     * Loses the card and gets it back; for a container that does nothing else.
+     *
+     * @return 0
+     * @throws Exception when something is not as it must be
+     */
+    public int lose() throws Exception {
+        new LostDevice(System.out).run();
         return 0;
     }
 }

@@ -98,15 +98,26 @@ final class CudaUnit implements CudaDevice, AutoCloseable {
         return session.address(token) + offset;
     }
 
-    /** Gives everything back that the device has of us. */
+    /**
+     * Gives everything back that the device has of us. A lost device gives nothing back by calls: its context is ended
+     * with all that is in it, and once that is confirmed the books settle.
+     */
     @Override
     public void close() {
-        allocator.close();
-        if (!context.isLost()) {
-            fences.close();
-            streams.close();
+        try {
+            if (context.isLost()) {
+                CudaResult.require(context.reset(), "cuDevicePrimaryCtxReset of the lost device " + device, 0, 0);
+                allocator.deviceGone();
+            } else {
+                fences.close();
+            }
+            allocator.close();
+        } finally {
+            if (!context.isLost()) {
+                streams.close();
+            }
+            context.close();
         }
-        context.close();
     }
 
     /** A device that is there for providers and users. */
