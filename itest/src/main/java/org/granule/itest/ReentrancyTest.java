@@ -131,6 +131,7 @@ class ReentrancyTest extends StageTest {
                         "virtualBacking",
                         "sharedMapping",
                         "transfer",
+                        "inspection",
                         "allocate",
                         "release",
                         "trim",

@@ -76,7 +76,7 @@ class VanishingAllocatorTest extends StageTest {
     }
 
     @ParameterizedTest(name = "in {0}")
-    @ValueSource(strings = {"device", "commitsOnDemand", "virtualBacking", "sharedMapping", "transfer"})
+    @ValueSource(strings = {"device", "commitsOnDemand", "virtualBacking", "sharedMapping", "transfer", "inspection"})
     @DisplayName("F09 a service that goes while it is bound: no generation is left")
     void whileBinding(String method) {
         var recipe = TestBundle.engine(stage.device);
@@ -96,8 +96,8 @@ class VanishingAllocatorTest extends StageTest {
         assertThat(stage.bindings()).isEmpty();
         // It stopped itself within a call: the calls that complete the binding come after that.
         assertThat(recipe.probe().late())
-                .allMatch(call ->
-                        call.matches("(commitsOnDemand|virtualBacking|sharedMapping|transfer|driverCalls|trim) .*"));
+                .allMatch(call -> call.matches(
+                        "(commitsOnDemand|virtualBacking|sharedMapping|transfer|inspection|driverCalls|trim) .*"));
 
         recipe.probe().late().clear();
         recipe.probe().reset();

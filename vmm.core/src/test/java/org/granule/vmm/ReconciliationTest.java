@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.granule.vmm.Rig.G;
 
+import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -182,6 +184,33 @@ class ReconciliationTest {
                 tuple(FindingDTO.UNKNOWN_MAPPING, reservation + 8 * G, -1L, 2 * G, rig.anna.path()),
                 tuple(FindingDTO.UNKNOWN_MAPPING, gone + 5 * G, -1L, G, null));
         assertThat(rig.allocator.freeSpans()).as("what was held is given back").isEqualTo(2);
+    }
+
+    @Test
+    @DisplayName("D13 free addresses that are looked at again are not handed out meanwhile")
+    void freeAddressesAreHeld() {
+        var beforeLook = new ArrayDeque<Runnable>();
+        var held = new Rig(Sizes.BARE, driver -> (VmmDriver) Proxy.newProxyInstance(
+                VmmDriver.class.getClassLoader(), new Class<?>[] {VmmDriver.class}, (self, method, args) -> {
+                    if ("truth".equals(method.getName()) && !beforeLook.isEmpty()) {
+                        beforeLook.remove().run();
+                    }
+                    return method.invoke(driver, args);
+                }));
+        long gone = held.backing.reserve(G, 1, Ranges.none(), Extents.PIECES, held.anna);
+        held.backing.reserve(G, 1, Ranges.none(), Extents.PIECES, held.anna);
+        held.releaseCompletely(gone, G, held.anna);
+        long handle = held.driver.create(G);
+        held.driver.map(gone, G, handle);
+        beforeLook.add(() -> {});
+        beforeLook.add(() -> {
+            held.driver.unmap(gone, G);
+            assertThat(held.allocate(G, held.anna)).isNotEqualTo(gone);
+        });
+        assertThat(held.allocator.inspection().orElseThrow().reconcile().findings)
+                .isEmpty();
+        assertThat(beforeLook).as("it was looked at again").isEmpty();
+        assertThat(held.allocate(G, held.anna)).as("given back").isEqualTo(gone);
     }
 
     @Test
