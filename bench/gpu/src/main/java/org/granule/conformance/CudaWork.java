@@ -21,8 +21,8 @@ public final class CudaWork implements AutoCloseable {
     private static final long GIVE_UP_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final String KERNEL = """
-            .version 6.0
-            .target sm_50
+            .version 6.3
+            .target sm_75
             .address_size 64
             .visible .entry hold(.param .u64 flag, .param .u64 nanos)
             {

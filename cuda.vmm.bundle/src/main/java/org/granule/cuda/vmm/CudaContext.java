@@ -89,7 +89,7 @@ final class CudaContext implements AutoCloseable {
     }
 
     /** Looks whether a result means that the device is lost, and tells it once. */
-    int noted(int code) {
+    private int noted(int code) {
         if (CudaResult.isLost(code) && !lost) {
             lost = true;
             onLost.run();

@@ -1,6 +1,7 @@
 package org.granule.cuda.vmm;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntSupplier;
 import jcuda.driver.JCudaDriver;
 import org.granule.memory.Access;
 import org.granule.vmm.DriverTruth;
@@ -29,7 +30,7 @@ final class CudaDriver implements VmmDriver {
         this.properties = DriverLibrary.properties(context.ordinal(), exportType);
         this.readable = DriverLibrary.access(context.ordinal(), DriverLibrary.READ);
         this.writable = DriverLibrary.access(context.ordinal(), DriverLibrary.READ_WRITE);
-        require(library.granularity(properties), "cuMemGetAllocationGranularity", 0, 0);
+        require(() -> library.granularity(properties), "cuMemGetAllocationGranularity", 0, 0);
         this.granuleBytes = library.answer();
     }
 
@@ -45,30 +46,30 @@ final class CudaDriver implements VmmDriver {
 
     @Override
     public long reserve(long bytes) {
-        require(library.reserve(bytes, granuleBytes), "cuMemAddressReserve", 0, bytes);
+        require(() -> library.reserve(bytes, granuleBytes), "cuMemAddressReserve", 0, bytes);
         return library.answer();
     }
 
     @Override
     public void free(long address, long bytes) {
-        require(library.free(address, bytes), "cuMemAddressFree", address, bytes);
+        require(() -> library.free(address, bytes), "cuMemAddressFree", address, bytes);
     }
 
     @Override
     public long create(long bytes) {
-        require(library.create(bytes, properties), "cuMemCreate", 0, bytes);
+        require(() -> library.create(bytes, properties), "cuMemCreate", 0, bytes);
         return library.answer();
     }
 
     @Override
     public void map(long address, long bytes, long handle) {
-        require(library.map(address, bytes, handle), "cuMemMap", address, bytes);
+        require(() -> library.map(address, bytes, handle), "cuMemMap", address, bytes);
     }
 
     @Override
     public void protect(long address, long bytes, Access access) {
         require(
-                library.setAccess(address, bytes, access == Access.READ ? readable : writable),
+                () -> library.setAccess(address, bytes, access == Access.READ ? readable : writable),
                 "cuMemSetAccess",
                 address,
                 bytes);
@@ -76,12 +77,12 @@ final class CudaDriver implements VmmDriver {
 
     @Override
     public void unmap(long address, long bytes) {
-        require(library.unmap(address, bytes), "cuMemUnmap", address, bytes);
+        require(() -> library.unmap(address, bytes), "cuMemUnmap", address, bytes);
     }
 
     @Override
     public void release(long handle, long bytes) {
-        require(library.release(handle), "cuMemRelease of handle " + handle, 0, bytes);
+        require(() -> library.release(handle), "cuMemRelease of handle " + handle, 0, bytes);
     }
 
     @Override
@@ -125,9 +126,10 @@ final class CudaDriver implements VmmDriver {
         return new long[] {free[0], total[0]};
     }
 
-    private void require(int code, String call, long address, long bytes) {
+    private void require(IntSupplier call, String name, long address, long bytes) {
+        int code = context.in(call);
         if (code != CudaResult.SUCCESS) {
-            throw CudaResult.fault(context.noted(code), call, address, bytes);
+            throw CudaResult.fault(code, name, address, bytes);
         }
     }
 }

@@ -1,5 +1,6 @@
 package org.granule.cuda.vmm;
 
+import java.util.function.IntSupplier;
 import org.granule.vmm.DriverTruth;
 
 /** Asks the driver call by call; it has no snapshot of itself. */
@@ -18,7 +19,7 @@ final class CudaTruth implements DriverTruth {
 
     @Override
     public boolean exists(long handle, long bytes) {
-        return answers(library.properties(handle), "cuMemGetAllocationPropertiesFromHandle", 0, bytes);
+        return answers(() -> library.properties(handle), "cuMemGetAllocationPropertiesFromHandle", 0, bytes);
     }
 
     @Override
@@ -33,20 +34,22 @@ final class CudaTruth implements DriverTruth {
 
     /** Whether a handle is mapped at an address; it is then this thread's answer. */
     private boolean holds(long address) {
-        boolean mapped = answers(library.retain(address), "cuMemRetainAllocationHandle", address, 0);
+        boolean mapped = answers(() -> library.retain(address), "cuMemRetainAllocationHandle", address, 0);
         if (mapped) {
             // One more reference was taken, and goes again; the number stays what it is.
             long handle = library.answer();
-            CudaResult.require(context.noted(library.release(handle)), "cuMemRelease of handle " + handle, address, 0);
+            CudaResult.require(
+                    context.in(() -> library.release(handle)), "cuMemRelease of handle " + handle, address, 0);
         }
         return mapped;
     }
 
-    private boolean answers(int code, String call, long address, long bytes) {
+    private boolean answers(IntSupplier question, String call, long address, long bytes) {
+        int code = context.in(question);
         if (code == INVALID_VALUE || code == INVALID_HANDLE) {
             return false;
         }
-        CudaResult.require(context.noted(code), call, address, bytes);
+        CudaResult.require(code, call, address, bytes);
         return true;
     }
 }

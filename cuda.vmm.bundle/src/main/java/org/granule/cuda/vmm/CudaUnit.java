@@ -76,14 +76,14 @@ final class CudaUnit implements CudaDevice, AutoCloseable {
                     + " configuration " + CudaVmm.NAME + " before it is allocated");
         }
         long address = addressOf(session, token, offset);
-        CudaResult.require(context.noted(library.retain(address)), "cuMemRetainAllocationHandle", address, 0);
+        CudaResult.require(context.in(() -> library.retain(address)), "cuMemRetainAllocationHandle", address, 0);
         long handle = library.answer();
         try {
             CudaResult.require(
-                    context.noted(library.export(handle)), "cuMemExportToShareableHandle of " + handle, address, 0);
+                    context.in(() -> library.export(handle)), "cuMemExportToShareableHandle of " + handle, address, 0);
             return library.intAnswer();
         } finally {
-            context.noted(library.release(handle));
+            context.in(() -> library.release(handle));
         }
     }
 

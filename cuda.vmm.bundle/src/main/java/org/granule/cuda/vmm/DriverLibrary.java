@@ -18,7 +18,7 @@ import java.util.NoSuchElementException;
  * library directly; handles and addresses are plain numbers. Each method returns the driver's result code, 0 for
  * success; what a call answers lies in {@link #answer()} of the calling thread.
  *
- * <p>None of them needs a current context. Structures are those of the driver's header for 64-bit systems: the
+ * <p>They are made in the device's context, see {@link CudaContext#in}. Structures are those of the driver's header for 64-bit systems: the
  * properties of an allocation have 32 bytes of which the last 8 must be zero, an access description has 12.
  */
 @SuppressWarnings("restricted")
