@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.granule.governor.AccountDTO;
 import org.granule.governor.AllocationDTO;
@@ -22,7 +23,7 @@ final class Devices {
 
     private final Ledger ledger;
     private final List<BoundAllocator> bindings;
-    private final List<AllocationDTO> left;
+    private final Supplier<List<AllocationDTO>> left;
     private final Map<DeviceKey, Long> lastDifferences = new ConcurrentHashMap<>();
 
     /**
@@ -31,7 +32,7 @@ final class Devices {
      * @param bindings those that are open; changes while it is read
      * @param left what closed bindings left in quarantine; likewise
      */
-    Devices(Ledger ledger, List<BoundAllocator> bindings, List<AllocationDTO> left) {
+    Devices(Ledger ledger, List<BoundAllocator> bindings, Supplier<List<AllocationDTO>> left) {
         this.ledger = ledger;
         this.bindings = bindings;
         this.left = left;
@@ -124,7 +125,7 @@ final class Devices {
                 result.faults.add(name + " could not be compared: " + e.getMessage());
             }
         }
-        if (left.stream().anyMatch(allocation -> isOf(device, allocation))) {
+        if (left.get().stream().anyMatch(allocation -> isOf(device, allocation))) {
             result.remarks.add("memory of an ended provider is in quarantine, which no bound allocator knows");
         }
         if (result.remarks.isEmpty() && result.faults.isEmpty()) {

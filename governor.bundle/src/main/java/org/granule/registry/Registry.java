@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.granule.governor.AllocationDTO;
 import org.granule.governor.AllocationRegistry;
 import org.granule.governor.AllocatorDTO;
@@ -129,7 +130,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
         this.ledger = ledger;
         this.services = services;
         this.reports = reports;
-        this.devices = new Devices(ledger, bindings, left);
+        this.devices = new Devices(ledger, bindings, this::left);
     }
 
     private static Collection<ServiceReference<?>> allocatorsOf(BundleContext context) {
@@ -327,7 +328,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
     public List<AllocationDTO> allocations() {
         var all = new ArrayList<AllocationDTO>();
         bindings.forEach(binding -> binding.list(all));
-        all.addAll(left);
+        all.addAll(left());
         return all;
     }
 
@@ -338,7 +339,7 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
                 return binding.settle(token);
             }
         }
-        if (left.stream().anyMatch(allocation -> allocation.token == token)) {
+        if (left().stream().anyMatch(allocation -> allocation.token == token)) {
             throw new NotSupportedException(
                     "token " + token + ": its allocator is gone, so its memory cannot be released; it stays charged");
         }
@@ -377,6 +378,21 @@ public final class Registry implements AllocationRegistry, AutoCloseable {
                     + " the devices that have one");
         }
         return devices.reconcile(device);
+    }
+
+    /**
+     * What ended bindings left in quarantine, without what has settled since: an allocator whose device is gone settles
+     * with the ledger, and has nobody else to tell.
+     */
+    private List<AllocationDTO> left() {
+        if (!left.isEmpty()) {
+            var quarantined = ledger.ledger().stream()
+                    .filter(row -> row.quarantinedBytes > 0)
+                    .map(row -> row.path)
+                    .collect(Collectors.toSet());
+            left.removeIf(allocation -> !quarantined.contains(allocation.account));
+        }
+        return left;
     }
 
     /** Ends all bindings that are left, without waiting for anybody. */

@@ -72,7 +72,7 @@ public class CudaDriverRules extends DriverRules {
 
     @Override
     boolean zeroesNewMemory() {
-        return false;
+        return true;
     }
 
     /** Everything after it in this process would fail. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
@@ -75,6 +76,7 @@ public class CudaVmmConformance {
         private String container(String line) throws IOException, InterruptedException {
             var jar = System.getProperty("java.class.path");
             assertThat(jar).as("the container's jar").endsWith(".jar").doesNotContain(File.pathSeparator);
+            var output = Files.createTempFile("granule", ".out");
             var child = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java")
                                     .toString(),
@@ -86,16 +88,18 @@ public class CudaVmmConformance {
                             "-jar",
                             jar)
                     .redirectErrorStream(true)
+                    .redirectOutput(output.toFile())
                     .start();
             try {
-                var said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 assertThat(child.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
+                var said = Files.readString(output, StandardCharsets.UTF_8);
                 assertThat(child.exitValue())
                         .as("its status; it said: %s", said)
                         .isZero();
                 return said;
             } finally {
                 child.destroyForcibly();
+                Files.deleteIfExists(output);
             }
         }
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.granule.cuda.CudaDevice;
+import org.granule.governor.AllocationDTO;
 import org.granule.governor.AllocationRegistry;
 import org.granule.governor.Governor;
 import org.granule.provider.ExecutionProvider;
@@ -119,5 +120,11 @@ final class Deployed {
                 .filter(binding -> "cuda0".equals(binding.holder))
                 .mapToLong(binding -> binding.driverCalls)
                 .sum();
+    }
+
+    List<AllocationDTO> quarantined() {
+        return service(AllocationRegistry.class, "(objectClass=*)").allocations().stream()
+                .filter(allocation -> AllocationDTO.QUARANTINED.equals(allocation.state))
+                .toList();
     }
 }

@@ -17,6 +17,7 @@ import org.granule.memory.ReleaseOutcome;
 final class LostDevice {
 
     private static final long MIB = 1 << 20;
+    private static final int TRIES = 100_000;
 
     private final Deployed deployed = new Deployed();
     private final PrintStream out;
@@ -30,11 +31,16 @@ final class LostDevice {
         long block = session.allocate(4 * MIB, 1);
         long range = session.reserve(64 * MIB, 1, Ranges.of(0, 8 * MIB), Extents.PIECES);
         session.fill(block, 0, 4 * MIB, (byte) 1);
+        long queued = session.allocate(2 * MIB, 1);
+        long pending = session.allocate(2 * MIB, 1);
         long owned = deployed.owned();
         // The kernel writes behind what is committed.
-        new CudaWork().poke(session.address(range) + 32 * MIB);
+        var work = new CudaWork().hold().poke(session.address(range) + 32 * MIB);
+        session.usedUntil(queued, 0, 2 * MIB, deployed.device().fence(work.stream()));
+        session.releaseAfter(pending, deployed.device().fence(work.stream()));
+        work.letGo();
         assertThatThrownBy(() -> {
-                    while (true) {
+                    for (int i = 0; i < TRIES; i++) {
                         session.fill(block, 0, 4 * MIB, (byte) 2);
                     }
                 })

@@ -22,6 +22,7 @@ final class CudaContext implements AutoCloseable {
     private volatile Runnable onLost = () -> {};
 
     private volatile boolean lost;
+    private volatile boolean closed;
 
     /**
      * Where a thread's calls leave what they do not need. No class of this bundle: what a thread keeps would keep the
@@ -52,9 +53,16 @@ final class CudaContext implements AutoCloseable {
 
     /** Makes calls in the context and returns their result code. */
     int in(IntSupplier calls) {
+        if (closed) {
+            return CudaResult.CONTEXT_IS_DESTROYED;
+        }
         int[] mode = MODE.get();
         int code = CudaResult.of(() -> JCudaDriver.cuCtxPushCurrent(context));
         if (code != CudaResult.SUCCESS) {
+            // What says of a user's stream that its context is gone says of our own context that the device is lost.
+            if (CudaResult.saysContextIsGone(code)) {
+                lose();
+            }
             return noted(code);
         }
         try {
@@ -83,22 +91,36 @@ final class CudaContext implements AutoCloseable {
     }
 
     void requireWorking(String call) {
-        if (lost) {
-            throw new DriverFaultException(Kind.DEVICE_LOST, call + ": the device cuda:" + ordinal + " is lost");
+        if (lost || closed) {
+            throw new DriverFaultException(
+                    Kind.DEVICE_LOST,
+                    call + ": the device cuda:" + ordinal + (lost ? " is lost" : "'s allocator has ended"));
         }
     }
 
     /** Looks whether a result means that the device is lost, and tells it once. */
     private int noted(int code) {
-        if (CudaResult.isLost(code) && !lost) {
-            lost = true;
-            onLost.run();
+        if (CudaResult.isLost(code)) {
+            lose();
         }
         return code;
     }
 
+    /** Tells it before anybody can see it: what a fence then lets go must not reach the driver. */
+    private void lose() {
+        if (!lost) {
+            onLost.run();
+            lost = true;
+        }
+    }
+
     boolean isLost() {
         return lost;
+    }
+
+    /** Whether nothing of it can be asked any more. */
+    boolean hasEnded() {
+        return lost || closed;
     }
 
     /** Ends the context with all that is in it; the way out for a lost device. Returns the result code. */
@@ -109,6 +131,7 @@ final class CudaContext implements AutoCloseable {
     /** Gives the context up; it ends with its last holder. */
     @Override
     public void close() {
+        closed = true;
         CudaResult.of(() -> JCudaDriver.cuDevicePrimaryCtxRelease(device));
     }
 

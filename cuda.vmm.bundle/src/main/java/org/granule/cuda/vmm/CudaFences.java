@@ -1,5 +1,7 @@
 package org.granule.cuda.vmm;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
@@ -11,9 +13,8 @@ import org.granule.memory.Fence;
 /** Fences of streams. Events are used again once their fence is passed. */
 final class CudaFences {
 
-    private static final int NOT_CAPTURING = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
-
     private final CudaContext context;
+    private final Set<CUevent> all = ConcurrentHashMap.newKeySet();
     private final ConcurrentLinkedDeque<CUevent> idle = new ConcurrentLinkedDeque<>();
 
     CudaFences(CudaContext context) {
@@ -21,51 +22,68 @@ final class CudaFences {
     }
 
     Fence fence(CUstream stream) {
-        int[] status = new int[1];
-        context.run("cuStreamIsCapturing", 0, 0, () -> JCudaDriver.cuStreamIsCapturing(stream, status));
-        return status[0] == NOT_CAPTURING ? new AtEvent(stream) : new AfterCapture(stream);
+        return isCapturing(stream) ? new AfterCapture(stream) : new AtEvent(stream);
     }
 
-    /** Gives the events up that no fence uses. */
+    private boolean isCapturing(CUstream stream) {
+        int[] status = new int[1];
+        context.run("cuStreamIsCapturing", 0, 0, () -> JCudaDriver.cuStreamIsCapturing(stream, status));
+        return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
+    }
+
+    /** Gives all events up; what still waits for one has ended with its device. */
     void close() {
         context.in(() -> {
             int first = CudaResult.SUCCESS;
-            for (var event = idle.pollFirst(); event != null; event = idle.pollFirst()) {
-                int code = JCudaDriver.cuEventDestroy(event);
+            for (var event : all) {
+                int code = CudaResult.of(() -> JCudaDriver.cuEventDestroy(event));
                 first = first == CudaResult.SUCCESS ? code : first;
             }
             return first;
         });
+        all.clear();
+        idle.clear();
     }
 
-    /** Work that is in a stream. */
+    private CUevent event() {
+        var event = idle.pollFirst();
+        if (event != null) {
+            return event;
+        }
+        var made = new CUevent();
+        context.run(
+                "cuEventCreate", 0, 0, () -> JCudaDriver.cuEventCreate(made, CUevent_flags.CU_EVENT_DISABLE_TIMING));
+        all.add(made);
+        return made;
+    }
+
+    /**
+     * Work that is in a stream. When its device is lost or its allocator has ended the fence is passed: no work runs any
+     * more, and what is let go then does not reach the driver.
+     */
     private final class AtEvent implements Fence {
 
         /** Null once passed. */
         private CUevent event;
 
         AtEvent(CUstream stream) {
-            context.run("cuEventRecord", 0, 0, () -> {
-                event = idle.pollFirst();
-                if (event == null) {
-                    event = new CUevent();
-                    int code = JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING);
-                    if (code != CudaResult.SUCCESS) {
-                        return code;
-                    }
-                }
-                return JCudaDriver.cuEventRecord(event, stream);
-            });
+            var recorded = event();
+            try {
+                context.run("cuEventRecord", 0, 0, () -> JCudaDriver.cuEventRecord(recorded, stream));
+            } catch (RuntimeException e) {
+                idle.addFirst(recorded);
+                throw e;
+            }
+            event = recorded;
         }
 
-        /** On a lost device it is never passed: its memory waits for the end of the context. */
         @Override
         public synchronized boolean passed() {
-            if (event == null) {
+            if (event == null || context.hasEnded()) {
                 return true;
             }
-            if (context.isLost() || context.in(() -> JCudaDriver.cuEventQuery(event)) != CudaResult.SUCCESS) {
-                return false;
+            if (context.in(() -> JCudaDriver.cuEventQuery(event)) != CudaResult.SUCCESS) {
+                return context.hasEnded();
             }
             idle.addFirst(event);
             event = null;
@@ -74,26 +92,30 @@ final class CudaFences {
     }
 
     /**
-     * A capture that goes on, which ends with its graph or by failing. A next capture in the same stream is taken for
-     * the same one when nobody asked in between.
+     * A capture that goes on, which ends with its graph or by failing, and then the work that was in the stream before
+     * it. A next capture in the same stream is taken for the same one when nobody asked in between.
      */
     private final class AfterCapture implements Fence {
 
         private final CUstream stream;
-        private volatile boolean ended;
+        private Fence before;
 
         AfterCapture(CUstream stream) {
             this.stream = stream;
         }
 
         @Override
-        public boolean passed() {
-            if (!ended && !context.isLost()) {
-                int[] status = new int[1];
-                int code = context.in(() -> JCudaDriver.cuStreamIsCapturing(stream, status));
-                ended = code == CudaResult.SUCCESS && status[0] == NOT_CAPTURING;
+        public synchronized boolean passed() {
+            if (context.hasEnded()) {
+                return true;
             }
-            return ended;
+            if (before == null) {
+                if (isCapturing(stream)) {
+                    return false;
+                }
+                before = new AtEvent(stream);
+            }
+            return before.passed();
         }
     }
 }

@@ -73,7 +73,10 @@ public final class CudaPlatform {
         try {
             library = new DriverLibrary();
         } catch (IllegalArgumentException e) {
-            return "no NVIDIA driver: " + DriverLibrary.NAME + " was not found; install the driver";
+            return "no NVIDIA driver: " + DriverLibrary.NAME + " was not found or does not load; install the driver ("
+                    + e.getMessage() + ")";
+        } catch (IllegalCallerException e) {
+            return "native access is denied; start Java with --enable-native-access=ALL-UNNAMED";
         } catch (NoSuchElementException e) {
             holds(DRIVER);
             return "the NVIDIA driver is too old, virtual memory needs CUDA 11.2: " + e.getMessage();

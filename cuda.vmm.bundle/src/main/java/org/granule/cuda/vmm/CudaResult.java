@@ -16,14 +16,16 @@ final class CudaResult {
     static final int NOT_READY = 600;
     static final int NO_DEVICE = 100;
 
+    static final int CONTEXT_IS_DESTROYED = 709;
+
     private static final int OUT_OF_MEMORY = 2;
+    private static final int INVALID_CONTEXT = 201;
 
     /**
-     * After one of these a context is of no more use, or the driver itself is gone: deinitialised, context destroyed,
-     * uncorrectable memory, hardware errors, illegal addresses and instructions, time-outs, failed launches, lost links.
+     * After one of these a context is of no more use, or the driver itself is gone: deinitialised, uncorrectable memory, hardware errors, illegal addresses and instructions, time-outs, failed launches, lost links.
      */
     private static final Set<Integer> LOST =
-            Set.of(4, 46, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721);
+            Set.of(4, 46, 214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721);
 
     /** JCuda turns codes into exceptions when somebody in this JVM told it to; their message is the code's name. */
     private static final Map<String, Integer> BY_NAME = byName();
@@ -49,6 +51,11 @@ final class CudaResult {
             }
             return code;
         }
+    }
+
+    /** Whether a context is invalid or destroyed, which may also be that of a stream that somebody passed. */
+    static boolean saysContextIsGone(int code) {
+        return code == INVALID_CONTEXT || code == CONTEXT_IS_DESTROYED;
     }
 
     static boolean isLost(int code) {

@@ -25,17 +25,20 @@ final class CudaStreams {
             var stream = idle.pollFirst();
             if (stream == null) {
                 stream = new CUstream();
-                int code = JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING);
+                var made = stream;
+                int code = CudaResult.of(() -> JCudaDriver.cuStreamCreate(made, CUstream_flags.CU_STREAM_NON_BLOCKING));
                 if (code != CudaResult.SUCCESS) {
                     return code;
                 }
             }
+            var used = stream;
             try {
-                int code = work.applyAsInt(stream);
-                int ended = JCudaDriver.cuStreamSynchronize(stream);
+                // Also when JCuda throws in the middle: what was queued is over before anybody gets the stream.
+                int code = CudaResult.of(() -> work.applyAsInt(used));
+                int ended = CudaResult.of(() -> JCudaDriver.cuStreamSynchronize(used));
                 return code == CudaResult.SUCCESS ? ended : code;
             } finally {
-                idle.addFirst(stream);
+                idle.addFirst(used);
             }
         });
     }
@@ -45,7 +48,8 @@ final class CudaStreams {
         context.in(() -> {
             int first = CudaResult.SUCCESS;
             for (var stream = idle.pollFirst(); stream != null; stream = idle.pollFirst()) {
-                int code = JCudaDriver.cuStreamDestroy(stream);
+                var last = stream;
+                int code = CudaResult.of(() -> JCudaDriver.cuStreamDestroy(last));
                 first = first == CudaResult.SUCCESS ? code : first;
             }
             return first;

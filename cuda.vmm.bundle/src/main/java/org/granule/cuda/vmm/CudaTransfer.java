@@ -2,7 +2,9 @@ package org.granule.cuda.vmm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import jcuda.driver.JCudaDriver;
+import org.granule.memory.InvalidRequestException;
 import org.granule.memory.Transfer;
 
 /** Moves bytes by streams of its own and waits for each. */
@@ -10,6 +12,8 @@ final class CudaTransfer implements Transfer {
 
     /** Java arrays move while the collector works; they go through native memory in pieces of this size. */
     private static final long STAGE_BYTES = 4 << 20;
+
+    private static final long NEAR_BYTES = 64 << 10;
 
     private final CudaStreams streams;
 
@@ -50,6 +54,10 @@ final class CudaTransfer implements Transfer {
         if (distance == 0) {
             return;
         }
+        if (distance < NEAR_BYTES) {
+            copyStaged(target, source, bytes);
+            return;
+        }
         streams.run("cuMemcpyDtoDAsync", target, bytes, stream -> {
             for (long done = 0; done < bytes; done += distance) {
                 long length = Math.min(distance, bytes - done);
@@ -64,8 +72,30 @@ final class CudaTransfer implements Transfer {
         });
     }
 
+    /** Through the host: pieces as long as a small distance would be too many. */
+    private void copyStaged(long target, long source, long bytes) {
+        try (var arena = Arena.ofConfined()) {
+            var stage = arena.allocate(Math.min(STAGE_BYTES, bytes));
+            for (long done = 0; done < bytes; done += stage.byteSize()) {
+                long length = Math.min(stage.byteSize(), bytes - done);
+                long at = target < source ? done : bytes - done - length;
+                out(stage.asSlice(0, length), source + at);
+                in(target + at, stage.asSlice(0, length));
+            }
+        }
+    }
+
+    /** The driver takes an address and asks nobody whether it is good. */
+    private static void requireUsable(MemorySegment segment) {
+        if (!segment.scope().isAlive() || !segment.isAccessibleBy(Thread.currentThread())) {
+            throw new InvalidRequestException("a segment of " + segment.byteSize()
+                    + " bytes that is closed or belongs to another thread; copy from one that this thread may use");
+        }
+    }
+
     @Override
     public void copyIn(long target, MemorySegment source) {
+        requireUsable(source);
         if (source.isNative()) {
             in(target, source);
             return;
@@ -82,6 +112,11 @@ final class CudaTransfer implements Transfer {
 
     @Override
     public void copyOut(MemorySegment target, long source) {
+        requireUsable(target);
+        if (target.isReadOnly()) {
+            throw new InvalidRequestException(
+                    "a read-only segment of " + target.byteSize() + " bytes; copy to one that can be written");
+        }
         if (target.isNative()) {
             out(target, source);
             return;
@@ -104,6 +139,7 @@ final class CudaTransfer implements Transfer {
                 bytes,
                 stream -> JCudaDriver.cuMemcpyHtoDAsync(
                         CudaPointers.to(target), CudaPointers.to(source.address()), bytes, stream));
+        Reference.reachabilityFence(source);
     }
 
     private void out(MemorySegment target, long source) {
@@ -114,6 +150,7 @@ final class CudaTransfer implements Transfer {
                 bytes,
                 stream -> JCudaDriver.cuMemcpyDtoHAsync(
                         CudaPointers.to(target.address()), CudaPointers.to(source), bytes, stream));
+        Reference.reachabilityFence(target);
     }
 
     /** Every call has waited for its own work. */

@@ -7,6 +7,7 @@ import jcuda.driver.CUstream;
 import org.granule.cuda.CudaDevice;
 import org.granule.memory.DeviceAllocator;
 import org.granule.memory.DeviceKey;
+import org.granule.memory.DriverFaultException;
 import org.granule.memory.Fence;
 import org.granule.memory.InvalidRequestException;
 import org.granule.memory.NotSupportedException;
@@ -40,12 +41,17 @@ final class CudaUnit implements CudaDevice, AutoCloseable {
         this.device = settings.device();
         this.exportable = exportable;
         context = new CudaContext(device.ordinal());
-        streams = new CudaStreams(context);
-        fences = new CudaFences(context);
-        var driver = new CudaDriver(
-                library, context, streams, exportable ? DriverLibrary.FILE_DESCRIPTOR : DriverLibrary.NO_EXPORT);
-        granuleBytes = driver.granuleBytes();
-        allocator = new VmmAllocator(driver, settings, new CudaTransfer(streams));
+        try {
+            streams = new CudaStreams(context);
+            fences = new CudaFences(context);
+            var driver = new CudaDriver(
+                    library, context, streams, exportable ? DriverLibrary.FILE_DESCRIPTOR : DriverLibrary.NO_EXPORT);
+            granuleBytes = driver.granuleBytes();
+            allocator = new VmmAllocator(driver, settings, new CudaTransfer(streams));
+        } catch (RuntimeException | Error e) {
+            context.close();
+            throw e;
+        }
         context.onLost(allocator::deviceLost);
     }
 
@@ -75,10 +81,13 @@ final class CudaUnit implements CudaDevice, AutoCloseable {
             throw new NotSupportedException("memory of " + device + " is not exportable; set exportable=true in the"
                     + " configuration " + CudaVmm.NAME + " before it is allocated");
         }
+        context.requireWorking("export");
         long address = addressOf(session, token, offset);
         CudaResult.require(context.in(() -> library.retain(address)), "cuMemRetainAllocationHandle", address, 0);
         long handle = library.answer();
         try {
+            // It was not released before the handle was held, so it is that allocation's.
+            addressOf(session, token, offset);
             CudaResult.require(
                     context.in(() -> library.export(handle)), "cuMemExportToShareableHandle of " + handle, address, 0);
             return library.intAnswer();
@@ -95,7 +104,11 @@ final class CudaUnit implements CudaDevice, AutoCloseable {
         if (offset < 0 || offset >= bytes) {
             throw new InvalidRequestException("offset " + offset + " is outside the allocation of " + bytes + " bytes");
         }
-        return session.address(token) + offset;
+        long address = session.address(token);
+        if (address == 0) {
+            throw new InvalidRequestException("token " + token + " has no address; attach the prefix, and use that");
+        }
+        return address + offset;
     }
 
     /**
@@ -105,18 +118,29 @@ final class CudaUnit implements CudaDevice, AutoCloseable {
     @Override
     public void close() {
         try {
+            giveBack();
             if (context.isLost()) {
                 CudaResult.require(context.reset(), "cuDevicePrimaryCtxReset of the lost device " + device, 0, 0);
                 allocator.deviceGone();
-            } else {
-                fences.close();
+                allocator.close();
             }
-            allocator.close();
         } finally {
+            context.close();
+        }
+    }
+
+    private void giveBack() {
+        try {
             if (!context.isLost()) {
+                allocator.close();
+                fences.close();
                 streams.close();
             }
-            context.close();
+        } catch (DriverFaultException e) {
+            // A loss that is found only now is treated like one that was known.
+            if (!context.isLost()) {
+                throw e;
+            }
         }
     }
 

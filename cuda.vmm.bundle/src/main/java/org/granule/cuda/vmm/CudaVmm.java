@@ -86,6 +86,7 @@ public final class CudaVmm {
         boolean exportable() default false;
     }
 
+    private final Logger log;
     private final List<CudaUnit.Registered> units = new ArrayList<>();
     private final List<ServiceRegistration<?>> unavailable = new ArrayList<>();
 
@@ -111,30 +112,46 @@ public final class CudaVmm {
             @Reference CudaPlatform platform,
             @Reference(service = LoggerFactory.class) Logger log,
             Settings settings) {
-        for (int ordinal = 0; ordinal < platform.devices(); ordinal++) {
-            var device = new DeviceKey(CudaUnit.CUDA, ordinal);
-            var engine = new VmmSettings(
-                    device,
-                    ByteSize.parse(settings.arena()),
-                    ByteSize.parse(settings.kept()),
-                    ByteSize.parse(settings.idle()),
-                    ByteSize.parse(settings.maxExtent()));
-            var name = nameOf(ordinal);
-            var reason = hasVirtualMemory(ordinal)
-                    ? null
-                    : "the device " + name + " has no virtual memory management; use another";
-            if (reason == null) {
-                try {
-                    var unit = new CudaUnit(platform.library(), engine, settings.exportable());
-                    units.add(new CudaUnit.Registered(context, unit, name));
-                    continue;
-                } catch (MemoryException e) {
-                    reason = "the device " + name + " cannot be used: " + e.getMessage();
-                }
+        this.log = log;
+        try {
+            for (int ordinal = 0; ordinal < platform.devices(); ordinal++) {
+                deploy(context, platform, log, settings, ordinal);
             }
-            log.warn("No allocator for {}: {}", device, reason);
-            unavailable.add(UnavailableCuda.register(context, device.toString(), reason));
+        } catch (RuntimeException | Error e) {
+            // Nobody deactivates a component whose activation failed.
+            deactivate();
+            throw e;
         }
+    }
+
+    private void deploy(BundleContext context, CudaPlatform platform, Logger log, Settings settings, int ordinal) {
+        var device = new DeviceKey(CudaUnit.CUDA, ordinal);
+        var engine = new VmmSettings(
+                device,
+                ByteSize.parse(settings.arena()),
+                bound(settings.kept(), settings),
+                bound(settings.idle(), settings),
+                ByteSize.parse(settings.maxExtent()));
+        var name = nameOf(ordinal);
+        String reason;
+        try {
+            if (hasVirtualMemory(ordinal)) {
+                var unit = new CudaUnit(platform.library(), engine, settings.exportable());
+                units.add(new CudaUnit.Registered(context, unit, name));
+                return;
+            }
+            reason = "the device " + name + " has no virtual memory management; use another";
+        } catch (MemoryException e) {
+            reason = "the device " + name + " cannot be used: " + e.getMessage();
+        }
+        log.warn("No allocator for {}: {}", device, reason);
+        unavailable.add(UnavailableCuda.register(context, device.toString(), reason));
+    }
+
+    /** Memory that another process may have mapped is not handed to a next user: nothing of it is kept. */
+    private static long bound(String size, Settings settings) {
+        long bytes = ByteSize.parse(size);
+        return settings.exportable() ? 0 : bytes;
     }
 
     private static String nameOf(int ordinal) {
@@ -155,7 +172,8 @@ public final class CudaVmm {
                 supported,
                 CUdevice_attribute.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
                 device(ordinal)));
-        return code == CudaResult.SUCCESS && supported[0] != 0;
+        CudaResult.require(code, "cuDeviceGetAttribute of device " + ordinal, 0, 0);
+        return supported[0] != 0;
     }
 
     private static CUdevice device(int ordinal) {
@@ -165,10 +183,16 @@ public final class CudaVmm {
         return device;
     }
 
-    /** Ends all engines. */
+    /** Ends all engines. A device that does not end well does not keep the others. */
     @Deactivate
     void deactivate() {
-        units.forEach(CudaUnit.Registered::close);
+        for (var unit : units) {
+            try {
+                unit.close();
+            } catch (RuntimeException e) {
+                log.error("A CUDA allocator did not give everything back: {}", e.getMessage(), e);
+            }
+        }
         unavailable.forEach(ServiceRegistration::unregister);
     }
 }

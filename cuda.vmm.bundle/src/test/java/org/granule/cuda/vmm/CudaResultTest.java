@@ -21,10 +21,10 @@ class CudaResultTest {
         "900, INVALID",
         "999, INVALID",
         "4, DEVICE_LOST",
-        "201, DEVICE_LOST",
+        "201, INVALID",
         "214, DEVICE_LOST",
         "700, DEVICE_LOST",
-        "709, DEVICE_LOST",
+        "709, INVALID",
         "710, DEVICE_LOST",
         "719, DEVICE_LOST"
     })
