@@ -42,9 +42,12 @@ public interface CudaDevice {
     /**
      * Makes a point behind all work that is in a stream now.
      *
-     * <p>While a graph is captured in the stream there is no such work yet. The fence is then passed when the capture
-     * has ended, so that nothing which the capture may refer to is unmapped before. Each launch of the graph is work
-     * of its own and needs a fence of its own.
+     * <p>While a graph is captured in the stream, the fence is passed when the capture has ended and the work that was
+     * in the stream before it is done, so that nothing which the capture may refer to is unmapped before. Each launch
+     * of the graph is work of its own and needs a fence of its own.
+     *
+     * <p>On a lost device, or once its allocator has ended, a fence is passed: no work runs any more. A fence costs an
+     * event of the driver until it is seen to have passed; hand it to a session, or ask it.
      *
      * @param stream a stream of the {@linkplain #context() primary context}, which must exist until the fence is passed
      * @return the fence; cheap to ask, from any thread
@@ -68,7 +71,8 @@ public interface CudaDevice {
 
     /**
      * Exports the physical memory behind a byte for another process, as a whole handle: one granule of a reservation
-     * that is made of pieces. The memory stays charged here; what the other process does with it is its own affair.
+     * that is made of pieces. Its bytes exist until the other process lets go of them too, which the ledger here cannot
+     * see once the memory is released.
      *
      * @param session whose token it is
      * @param token an allocation or reservation
