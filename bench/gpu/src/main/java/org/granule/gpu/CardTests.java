@@ -24,7 +24,11 @@ final class CardTests implements TestExecutionListener {
 
     /** Test classes in the order in which they run. */
     private static final List<Class<?>> CLASSES = List.of(
-            CudaDriverRules.class, CudaVmmConformance.class, CudaStreamsConformance.class, CudaDeployment.class);
+            CudaDriverRules.class,
+            CudaVmmConformance.class,
+            CudaStreamsConformance.class,
+            CudaBridge.class,
+            CudaDeployment.class);
 
     private final PrintStream out;
     private final List<String> passed = new ArrayList<>();

@@ -73,7 +73,7 @@ final class Deployed {
         return service(CudaDevice.class, "(granule.device=cuda:0)");
     }
 
-    private <T> T service(Class<T> type, String filter) {
+    <T> T service(Class<T> type, String filter) {
         var found = new ArrayList<T>();
         await("a " + type.getSimpleName() + " with " + filter, () -> {
             try {
