@@ -40,7 +40,7 @@ final class GuardedDriver {
         return state == State.LOST;
     }
 
-    /** Notes that the device was found lost by somebody else than this. */
+    /** Notes that the device was found lost, here or by somebody else who works on it. */
     synchronized void lose() {
         if (state == State.WORKING) {
             state = State.LOST;

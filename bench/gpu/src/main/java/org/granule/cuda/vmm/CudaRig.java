@@ -1,5 +1,6 @@
 package org.granule.cuda.vmm;
 
+import java.util.function.IntSupplier;
 import java.util.function.UnaryOperator;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
@@ -60,7 +61,7 @@ public final class CudaRig implements AutoCloseable {
     }
 
     /** Makes a call of JCuda in the context, which must succeed. */
-    public static void run(String call, java.util.function.IntSupplier calls) {
+    public static void run(String call, IntSupplier calls) {
         Card.CONTEXT.run(call, 0, 0, calls);
     }
 
